@@ -1,0 +1,202 @@
+import type { Acquire } from './commands.ts'
+import { findCycle } from './deadlock.ts'
+import type { Decision, Draft } from './draft.ts'
+import { type Claim, renewHold, showHolders, toGranted, withStepsTaken } from './hold-steps.ts'
+import type { Outcome, Refused } from './outcomes.ts'
+import {
+  countPasses,
+  decideForHolder,
+  grantClaim,
+  isCompatible,
+  isNextInLine,
+  rememberAnswer,
+} from './queue.ts'
+import type { LawSettings } from './settings.ts'
+import type { Ended, Waiter } from './view.ts'
+
+/** A claim, and how long and in which way its owner is willing to wait for it. */
+export interface Ask extends Claim {
+  /** -1 for a lane that is not configured. */
+  readonly lane: number
+  readonly waitMs: number
+  readonly connected: boolean
+  /** When it gives up, if it has to wait. */
+  readonly deadlineAtMs: number
+}
+
+/** Ask for a lock. */
+export function acquire(draft: Draft, command: Acquire): Decision {
+  const ask = toAsk(draft, command)
+  const replayed = replay(draft, ask)
+  if (replayed !== undefined) return draft.decided(replayed)
+  const invalid = refuseInvalid(draft, ask)
+  if (invalid !== undefined) return refuse(draft, ask, invalid)
+  const hold = draft.hold(ask.owner)
+  const answer =
+    hold === undefined ? decideForStranger(draft, ask) : decideForHolder(draft, hold, ask)
+  if (answer === 'grant') {
+    const taken = hold && withStepsTaken(hold)
+    return draft.decided(grantClaim(draft, taken, { claim: ask, claimByMs: null }))
+  }
+  if (answer !== 'wait') return refuse(draft, ask, answer)
+  return wait(draft, ask, hold !== undefined)
+}
+
+function toAsk(draft: Draft, command: Acquire): Ask {
+  const { settings } = draft.view
+  const waitMs = command.waitMs ?? 0
+  return {
+    owner: command.owner,
+    requestId: command.requestId,
+    party: command.party ?? command.owner,
+    session: command.session,
+    mode: command.mode ?? 'write',
+    ttlMs: command.ttlMs ?? settings.lockTtlMs,
+    meta: command.meta,
+    operation: undefined,
+    lane: laneOf(settings, command.lane),
+    waitMs,
+    connected: command.detach !== true || command.session !== undefined,
+    deadlineAtMs: draft.nowMs + waitMs,
+  }
+}
+
+/** A request that names no lane is in the last; names mean nothing where no lanes are configured. */
+export function laneOf(settings: LawSettings, name: string | undefined): number {
+  const { lanes } = settings
+  if (lanes.length === 0) return 0
+  return name === undefined ? lanes.length - 1 : lanes.indexOf(name)
+}
+
+/** The same request id on the same key gets the same standing again. */
+function replay(draft: Draft, ask: Ask): Outcome | undefined {
+  const hold = draft.hold(ask.owner)
+  const step = hold?.steps.find((one) => one.requestId === ask.requestId)
+  if (hold !== undefined && step !== undefined) {
+    if (step.mode !== ask.mode) return otherMode()
+    return toGranted(renewHold(draft, hold, ask.ttlMs), ask.mode, draft.nowMs)
+  }
+  const waiter = draft.waiter(ask.owner, ask.requestId)
+  if (waiter !== undefined) {
+    if (waiter.mode !== ask.mode) return otherMode()
+    // Whoever does not wait holds no request open, and does not end the one that may be open.
+    const connected = ask.waitMs > 0 ? ask.connected : waiter.connected
+    return keepPlace(draft, waiter, { ...ask, connected })
+  }
+  const ended = draft.ended('acquire', ask.owner, ask.requestId)
+  if (ended === undefined) return undefined
+  return (ended.mode ?? ask.mode) === ask.mode ? replayEnded(ended) : otherMode()
+}
+
+function otherMode(): Refused {
+  return {
+    kind: 'refused',
+    code: 'bad_request',
+    detail: 'the request id was used with another mode',
+  }
+}
+
+/** A replay of an ended request is answered with how it ended, and changes nothing. */
+export function replayEnded({ answer }: Ended): Outcome {
+  if (answer.kind !== 'hold-ended') return answer
+  return { kind: 'refused', code: 'ended', end: answer.end }
+}
+
+/** Asking again keeps the place, extends the wait, and shows that somebody is there. */
+export function keepPlace(draft: Draft, waiter: Waiter, ask: Ask): Outcome {
+  draft.keepWaiter(waiter, {
+    ...waiter,
+    connected: ask.connected,
+    deadlineAtMs: ask.waitMs > 0 ? ask.deadlineAtMs : waiter.deadlineAtMs,
+    leaseAtMs: patience(draft, ask),
+  })
+  return { kind: 'queued', position: draft.position(waiter) }
+}
+
+/** How long the place is kept without a sign: a session answers for its own. */
+function patience(draft: Draft, ask: Ask): number {
+  if (ask.session !== undefined) return Number.POSITIVE_INFINITY
+  const { openPatienceMs, waiterPatienceMs } = draft.view.settings
+  return draft.nowMs + (ask.connected ? openPatienceMs : waiterPatienceMs)
+}
+
+export function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
+  if (ask.session !== undefined && draft.session(ask.session) === undefined) {
+    return { kind: 'refused', code: 'no_session', detail: 'there is no such session' }
+  }
+  if (ask.lane < 0) return { kind: 'refused', code: 'bad_request', detail: 'there is no such lane' }
+  return undefined
+}
+
+/**
+ * Granted if it fits beside every hold and no one is queued: nobody passes who waits. One that is
+ * willing to wait, and would stand at the head of all lanes, is granted as the queue would do it.
+ */
+export function decideForStranger(draft: Draft, ask: Ask): 'grant' | 'wait' {
+  if (!isCompatible(draft, ask)) return 'wait'
+  if (draft.queueLength === 0) return 'grant'
+  if (ask.waitMs <= 0 || !isNextInLine(draft, ask.lane)) return 'wait'
+  countPasses(draft, ask.lane)
+  return 'grant'
+}
+
+function wait(draft: Draft, ask: Ask, upgrade: boolean): Decision {
+  if (ask.waitMs <= 0) {
+    return refuse(draft, ask, { kind: 'refused', code: 'held', holders: showHolders(draft) })
+  }
+  const full = refuseFull(draft)
+  if (full !== undefined) return refuse(draft, ask, full)
+  const cycle = findCycle(draft, ask, upgrade)
+  if (cycle !== undefined) return refuse(draft, ask, { kind: 'refused', code: 'deadlock', cycle })
+  return draft.decided(enqueue(draft, ask, upgrade))
+}
+
+export function refuseFull(draft: Draft): Refused | undefined {
+  const { waitersPerKeyMax } = draft.view.settings
+  if (draft.queueLength < waitersPerKeyMax) return undefined
+  return {
+    kind: 'refused',
+    code: 'limit',
+    detail: `a key takes at most ${waitersPerKeyMax} waiters`,
+  }
+}
+
+/** Join the tail of the lane, or of the upgraders. */
+export function enqueue(draft: Draft, ask: Ask, upgrade: boolean): Outcome {
+  const position = draft.addWaiter({
+    owner: ask.owner,
+    requestId: ask.requestId,
+    party: ask.party,
+    session: ask.session,
+    mode: ask.mode,
+    lane: ask.lane,
+    upgrade,
+    connected: ask.connected,
+    ttlMs: ask.ttlMs,
+    sinceMs: draft.nowMs,
+    deadlineAtMs: ask.deadlineAtMs,
+    leaseAtMs: patience(draft, ask),
+    meta: ask.meta,
+    operation: ask.operation,
+  })
+  tellAsk(draft, ask)
+  return { kind: 'queued', position }
+}
+
+/** Refuse, and see to it that a late copy of the same request never holds either. */
+export function refuse(draft: Draft, ask: Ask, answer: Refused): Decision {
+  rememberAnswer(draft, ask, answer)
+  tellAsk(draft, ask, answer)
+  return draft.decided(answer)
+}
+
+function tellAsk(draft: Draft, ask: Ask, answer?: Refused): void {
+  draft.tell(answer === undefined ? 'queued' : 'refused', {
+    owner: ask.owner,
+    requestId: ask.requestId,
+    mode: ask.mode,
+    code: answer?.code,
+    type: ask.operation?.type,
+    node: ask.operation?.node,
+  })
+}

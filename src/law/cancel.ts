@@ -1,0 +1,96 @@
+import type { Cancel, Leave, Withdraw } from './commands.ts'
+import type { Decision, Draft } from './draft.ts'
+import { dropStep } from './hold-steps.ts'
+import { dismiss, moveQueue } from './queue.ts'
+import { endByOthers } from './release.ts'
+import type { HoldEnd, Step } from './view.ts'
+
+/** Leave the queue. A grant that was made there and that its owner has not taken is undone. */
+export function cancel(draft: Draft, command: Cancel): Decision {
+  const { owner, requestId } = command
+  const cancelled = cancelOwner(draft, owner, requestId)
+  if (!cancelled && requestId !== undefined) forestall(draft, owner, requestId)
+  return draft.decided({ kind: 'cancelled', cancelled })
+}
+
+/** The same for an operation, whose node has one standing whatever its request id. */
+export function withdraw(draft: Draft, command: Withdraw): Decision {
+  const cancelled = cancelOwner(draft, `${command.type}:${command.node}`, undefined)
+  return draft.decided({ kind: 'cancelled', cancelled })
+}
+
+function cancelOwner(draft: Draft, owner: string, requestId: string | undefined): boolean {
+  const isMeant = (id: string): boolean => requestId === undefined || id === requestId
+  let cancelled = false
+  for (const waiter of draft.waitersOf(owner)) {
+    if (!isMeant(waiter.requestId)) continue
+    dismiss(draft, waiter, { kind: 'refused', code: 'cancelled' })
+    cancelled = true
+  }
+  if (undoSteps(draft, owner, { end: 'cancelled', which: (step) => isMeant(step.requestId) })) {
+    cancelled = true
+  }
+  if (cancelled) moveQueue(draft)
+  return cancelled
+}
+
+/** The cancel overtook its request: when that arrives it must not hold. */
+function forestall(draft: Draft, owner: string, requestId: string): void {
+  const isKnown =
+    draft.hold(owner)?.steps.some((step) => step.requestId === requestId) === true ||
+    draft.ended('acquire', owner, requestId) !== undefined
+  if (isKnown) return
+  draft.remember(
+    {
+      verb: 'acquire',
+      owner,
+      requestId,
+      mode: undefined,
+      atMs: draft.nowMs,
+      answer: { kind: 'refused', code: 'cancelled' },
+    },
+    true,
+  )
+}
+
+/** Undo the steps that were granted from the queue, are not taken, and are meant. */
+export function undoSteps(
+  draft: Draft,
+  owner: string,
+  { end, which }: { readonly end: HoldEnd; readonly which: (step: Step) => boolean },
+): boolean {
+  let undone = false
+  for (const step of draft.hold(owner)?.steps ?? []) {
+    const hold = draft.hold(owner)
+    if (hold === undefined || step.claimByMs === null || !which(step)) continue
+    dropStep(draft, hold, { step, end })
+    const { token, operation } = hold
+    const { type, node } = operation ?? {}
+    const { requestId, mode } = step
+    draft.tell('cancelled', { owner, requestId, mode, token, end, type, node })
+    undone = true
+  }
+  return undone
+}
+
+/** The session ended: its holds as failed, its waiters leave. */
+export function leave(draft: Draft, command: Leave): Decision {
+  const { session } = command
+  const waiters = [...draft.view.waitersIn(session)]
+  let count = 0
+  for (const { owner, requestId } of waiters) {
+    const waiter = draft.waiter(owner, requestId)
+    if (waiter === undefined) continue
+    dismiss(draft, waiter, { kind: 'refused', code: 'disconnected' })
+    count += 1
+  }
+  // A waiter may have become a holder in this very decision, because what it waited for was over.
+  for (const { owner } of [...draft.view.holdsIn(session), ...waiters]) {
+    const hold = draft.hold(owner)
+    if (hold?.session !== session) continue
+    endByOthers(draft, hold, 'disconnected')
+    count += 1
+  }
+  if (count > 0) moveQueue(draft)
+  return draft.decided({ kind: 'swept', count })
+}

@@ -1,0 +1,158 @@
+import type { Coordination } from './settings.ts'
+import type { Mode } from './view.ts'
+
+/**
+ * Everything that can be asked of the law. Optional fields that are absent take the default of the
+ * settings. Every command of a client can be sent again after a lost answer.
+ */
+
+/** Ask for a lock. */
+export interface Acquire {
+  readonly kind: 'acquire'
+  readonly key: string
+  readonly owner: string
+  /** One logical request; the same on every retry. */
+  readonly requestId: string
+  readonly mode?: Mode | undefined
+  readonly ttlMs?: number | undefined
+  /** 0 (the default) never waits; `Infinity` waits until cancelled. */
+  readonly waitMs?: number | undefined
+  /** Answer `queued` at once and keep the place by asking again, instead of holding the request open. */
+  readonly detach?: boolean | undefined
+  readonly party?: string | undefined
+  readonly lane?: string | undefined
+  readonly session?: string | undefined
+  /** JSON text shown to operators. */
+  readonly meta?: string | undefined
+}
+
+/** Give up one step of a hold. Without a mode the write count goes down first. */
+export interface Release {
+  readonly kind: 'release'
+  readonly key: string
+  readonly owner: string
+  readonly mode?: Mode | undefined
+  readonly token?: number | undefined
+  readonly requestId?: string | undefined
+}
+
+/** Make a lease later. Never shortens, never revives. */
+export interface Renew {
+  readonly kind: 'renew'
+  readonly key: string
+  readonly owner: string
+  readonly ttlMs: number
+  readonly token?: number | undefined
+}
+
+/** Leave the queue, and undo a grant that was made there and not yet taken. */
+export interface Cancel {
+  readonly kind: 'cancel'
+  readonly key: string
+  readonly owner: string
+  /** Without it: every request of the owner on this key. */
+  readonly requestId?: string | undefined
+}
+
+/** End holds by an operator's word: one owner's, or all. */
+export interface Force {
+  readonly kind: 'force'
+  readonly key: string
+  readonly owner?: string | undefined
+  /** `operation` for a resource; a lock otherwise. */
+  readonly namespace?: 'lock' | 'operation' | undefined
+}
+
+/** Ask to run an operation on a resource. */
+export interface Begin {
+  readonly kind: 'begin'
+  readonly type: string
+  readonly resource: string
+  readonly node: string
+  readonly version?: string | undefined
+  readonly requestId?: string | undefined
+  readonly ttlMs?: number | undefined
+  /** Hold the request open for this long; the place is kept when it passes. 0 answers at once. */
+  readonly waitMs?: number | undefined
+  readonly lane?: string | undefined
+  readonly session?: string | undefined
+  readonly coordination?: Coordination | undefined
+  readonly meta?: string | undefined
+}
+
+/** Say how an operation ended, and release its resource, in one step. */
+export interface Finish {
+  readonly kind: 'finish'
+  readonly type: string
+  readonly resource: string
+  readonly node: string
+  readonly success: boolean
+  readonly error?: string | undefined
+  /** JSON text for those who skip. */
+  readonly value?: string | undefined
+  readonly token?: number | undefined
+  readonly requestId?: string | undefined
+  readonly coordination?: Coordination | undefined
+}
+
+/** Leave the queue of an operation, and undo a grant that was made there and not yet taken. */
+export interface Withdraw {
+  readonly kind: 'withdraw'
+  readonly type: string
+  readonly resource: string
+  readonly node: string
+}
+
+/** Drop a node's reference to one resource, or to all of them. */
+export interface Unref {
+  readonly kind: 'unref'
+  readonly resource?: string | undefined
+  readonly node: string
+}
+
+/** Open a session, or come back to it. */
+export interface OpenSession {
+  readonly kind: 'open-session'
+  readonly session: string
+  readonly graceMs: number
+  /** Default true: hearing from the client renews the leases of its holds. */
+  readonly keepsLeases?: boolean | undefined
+}
+
+/** Something was received from the session's client. */
+export interface TouchSession {
+  readonly kind: 'touch-session'
+  readonly session: string
+}
+
+/** A spoken good-bye: the session ends now, its holds and waiters with it. */
+export interface CloseSession {
+  readonly kind: 'close-session'
+  readonly session: string
+}
+
+/** Remove everything that has expired, everywhere. */
+export interface Sweep {
+  readonly kind: 'sweep'
+}
+
+export type LockCommand = Acquire | Release | Renew | Cancel
+export type OperationCommand = Begin | Finish | Withdraw
+export type SessionCommand = OpenSession | TouchSession | CloseSession
+
+/** What callers of an engine may ask. */
+export type Command = LockCommand | OperationCommand | SessionCommand | Force | Unref | Sweep
+
+/** Decided on one key because time passed, without anyone asking. */
+export interface Expire {
+  readonly kind: 'expire'
+}
+
+/** Decided on each key of a session that ended. */
+export interface Leave {
+  readonly kind: 'leave'
+  readonly session: string
+}
+
+/** What is decided on one key. */
+export type KeyCommand = LockCommand | OperationCommand | Force | Unref | Expire | Leave

@@ -1,0 +1,113 @@
+import type { Draft } from './draft.ts'
+import { CYCLE_SEARCH_STEPS_MAX } from './limits.ts'
+import type { Hold, KeyView, WaitGraph, Waiter } from './view.ts'
+
+/**
+ * Doomed waits.
+ *
+ * Whoever waits on a key waits for all of its holders: either they stand in its way themselves, or
+ * somebody ahead of it in the queue waits for them. Who stands ahead matters beyond that only if its
+ * party waits on another key too; all others ahead lead to the same holders. So the search visits
+ * holders and such entangled waiters, and a queue of ten thousand costs it no more than one of ten.
+ */
+type Wait = Pick<Waiter, 'owner' | 'party' | 'mode' | 'lane'>
+
+interface Scene {
+  /** The key that is asked for is seen as the decision leaves it, every other key as it is. */
+  readonly draft: Draft
+  readonly graph: WaitGraph
+  readonly asking: string
+}
+
+/** The parties of the cycle that this wait would close, the asking one first. */
+export function findCycle(
+  draft: Draft,
+  wait: Wait,
+  upgrade: boolean,
+): readonly string[] | undefined {
+  const { graph } = draft.view
+  if (graph === undefined) return undefined
+  // An owner that waits here already is decided anew as a whole when its first request is granted.
+  if (draft.waitersOf(wait.owner).length > 0) return undefined
+  const scene: Scene = { draft, graph, asking: wait.party }
+  const ahead = entangled(scene, draft.view).filter(
+    (other) => other.upgrade || (!upgrade && other.lane <= wait.lane),
+  )
+  return search(scene, blockers(wait, draft.holds(), ahead))
+}
+
+/**
+ * Depth first from the asking party, looking for the way back to it. Bounded: a graph that is larger
+ * than the bound is left to the wait's deadline.
+ */
+function search(scene: Scene, first: Iterable<string>): readonly string[] | undefined {
+  const seen = new Set<string>()
+  const path: { readonly party: string; readonly next: Iterator<string> }[] = [
+    { party: scene.asking, next: first[Symbol.iterator]() },
+  ]
+  for (let steps = 0; path.length > 0 && steps < CYCLE_SEARCH_STEPS_MAX; steps += 1) {
+    const { done, value } = path.at(-1)?.next.next() ?? { done: true, value: undefined }
+    if (done || value === undefined) {
+      path.pop()
+    } else if (value === scene.asking) {
+      return path.map(({ party }) => party)
+    } else if (!seen.has(value)) {
+      seen.add(value)
+      path.push({ party: value, next: blockersOfParty(scene, value)[Symbol.iterator]() })
+    }
+  }
+  return undefined
+}
+
+function* blockersOfParty(scene: Scene, party: string): Iterable<string> {
+  for (const { view, waiter: before } of scene.graph.waitsOf(party)) {
+    const waiter = present(scene, view, before)
+    if (waiter === undefined || !isFirstOfOwner(scene, view, waiter)) continue
+    const holds = isAskedFor(scene, view) ? scene.draft.holds() : view.holds()
+    const place = positionOf(scene, view, waiter)
+    const ahead = entangled(scene, view).filter((one) => positionOf(scene, view, one) < place)
+    yield* blockers(waiter, holds, ahead)
+  }
+}
+
+/** The waiters on a key whose party waits on another key as well, or would if the asking one waits. */
+function entangled(scene: Scene, view: KeyView): readonly Waiter[] {
+  const waiters = [...scene.graph.entangled(view)]
+  for (const wait of scene.graph.waitsOf(scene.asking)) {
+    if (wait.view.key === view.key) waiters.push(wait.waiter)
+  }
+  return waiters.flatMap((waiter) => present(scene, view, waiter) ?? [])
+}
+
+function isAskedFor({ draft }: Scene, view: KeyView): boolean {
+  return view.key === draft.view.key
+}
+
+/** The waiter as this decision leaves it; `undefined` if it has been granted or has left. */
+function present(scene: Scene, view: KeyView, waiter: Waiter): Waiter | undefined {
+  if (!isAskedFor(scene, view)) return waiter
+  return scene.draft.waiter(waiter.owner, waiter.requestId)
+}
+
+/** Later requests of an owner wait for what its first one waits for. */
+function isFirstOfOwner(scene: Scene, view: KeyView, waiter: Waiter): boolean {
+  const { draft } = scene
+  const all = isAskedFor(scene, view) ? draft.waitersOf(waiter.owner) : view.waitersOf(waiter.owner)
+  return all[0]?.requestId === waiter.requestId
+}
+
+function positionOf(scene: Scene, view: KeyView, waiter: Waiter): number {
+  return isAskedFor(scene, view) ? scene.draft.position(waiter) : view.position(waiter)
+}
+
+/**
+ * A party's own waiters never block it: they are its parallel work, not its way forward. Readers do not
+ * wait for readers.
+ */
+function* blockers(wait: Wait, holds: Iterable<Hold>, ahead: Iterable<Waiter>): Iterable<string> {
+  for (const hold of holds) if (hold.owner !== wait.owner) yield hold.party
+  for (const waiter of ahead) {
+    const isInTheWay = wait.mode === 'write' || waiter.mode === 'write'
+    if (isInTheWay && waiter.party !== wait.party) yield waiter.party
+  }
+}

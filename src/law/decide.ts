@@ -1,0 +1,49 @@
+import { acquire } from './acquire.ts'
+import { unreachable } from './assert.ts'
+import { cancel, leave, withdraw } from './cancel.ts'
+import type { KeyCommand } from './commands.ts'
+import { type Decision, Draft } from './draft.ts'
+import { expire } from './expire.ts'
+import { begin, finish, unref } from './operations.ts'
+import { force, release, renew } from './release.ts'
+import type { KeyView } from './view.ts'
+
+export type { Decision } from './draft.ts'
+
+/** The law as an engine calls it. */
+export type Law = typeof decide
+
+/**
+ * The law of a lock: from what is seen of a key, a command and the time, to what changes, what is
+ * answered and what is told. Nothing else decides anything about a lock, and nothing else goes in.
+ */
+export function decide(view: KeyView, command: KeyCommand, nowMs: number): Decision {
+  const draft = new Draft(view, nowMs)
+  const expired = expire(draft)
+  switch (command.kind) {
+    case 'acquire':
+      return acquire(draft, command)
+    case 'release':
+      return release(draft, command)
+    case 'renew':
+      return renew(draft, command)
+    case 'cancel':
+      return cancel(draft, command)
+    case 'force':
+      return force(draft, command)
+    case 'begin':
+      return begin(draft, command)
+    case 'finish':
+      return finish(draft, command)
+    case 'withdraw':
+      return withdraw(draft, command)
+    case 'unref':
+      return unref(draft, command)
+    case 'leave':
+      return leave(draft, command)
+    case 'expire':
+      return draft.decided({ kind: 'swept', count: expired })
+    default:
+      return unreachable(command)
+  }
+}

@@ -1,0 +1,50 @@
+import { undoSteps } from './cancel.ts'
+import type { Draft } from './draft.ts'
+import { leaseAtMsOf, showHolders } from './hold-steps.ts'
+import { dismiss, moveQueue } from './queue.ts'
+import { endByOthers } from './release.ts'
+import type { Hold, Waiter } from './view.ts'
+
+/**
+ * What comes before every command on a key, and by itself when time passes: holds whose lease has
+ * passed, grants that were not taken in time, and waiters that gave up or vanished are gone, and the
+ * queue moves. Returns how many there were.
+ */
+export function expire(draft: Draft): number {
+  let count = 0
+  for (const hold of draft.view.dueHolds(draft.nowMs)) if (expireHold(draft, hold)) count += 1
+  for (const waiter of draft.view.dueWaiters(draft.nowMs)) {
+    if (expireWaiter(draft, waiter)) count += 1
+  }
+  if (draft.view.namespace === 'operation') {
+    draft.resource.forgetWhere(({ untilMs }) => untilMs <= draft.nowMs)
+  }
+  if (count > 0) moveQueue(draft)
+  return count
+}
+
+function expireHold(draft: Draft, hold: Hold): boolean {
+  const leaseAtMs = leaseAtMsOf(draft.view, hold)
+  if (leaseAtMs <= draft.nowMs) {
+    endByOthers(draft, hold, 'expired')
+    return true
+  }
+  // The session has heard from its client since: the lease moves before anything else is looked at.
+  if (leaseAtMs > hold.leaseAtMs) draft.setHold({ ...hold, leaseAtMs }, true)
+  return undoSteps(draft, hold.owner, {
+    end: 'unclaimed',
+    which: ({ claimByMs }) => claimByMs !== null && claimByMs <= draft.nowMs,
+  })
+}
+
+/** A waiter may have left already with the hold that it wanted to upgrade. */
+function expireWaiter(draft: Draft, waiter: Waiter): boolean {
+  if (draft.isGone(waiter)) return false
+  if (waiter.deadlineAtMs <= draft.nowMs) {
+    dismiss(draft, waiter, { kind: 'refused', code: 'timeout', holders: showHolders(draft) })
+    return true
+  }
+  if (waiter.leaseAtMs > draft.nowMs) return false
+  dismiss(draft, waiter, { kind: 'refused', code: 'abandoned' })
+  return true
+}

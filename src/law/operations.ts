@@ -1,0 +1,176 @@
+import {
+  type Ask,
+  decideForStranger,
+  enqueue,
+  keepPlace,
+  laneOf,
+  refuse,
+  refuseFull,
+  refuseInvalid,
+  replayEnded,
+} from './acquire.ts'
+import type { Begin, Finish, Unref } from './commands.ts'
+import type { Decision, Draft } from './draft.ts'
+import { dropStep, renewHold, showHolders, toGranted } from './hold-steps.ts'
+import { decideOperationHead, isSameVersion, skip } from './operation-head.ts'
+import type { Outcome, Refused } from './outcomes.ts'
+import { dismiss, grantClaim, moveQueue, rememberAnswer } from './queue.ts'
+import { refuseNonHolder } from './release.ts'
+import type { Hold, OperationFacts } from './view.ts'
+
+/** An operation is a write lock on its resource plus a memory of what has been done. */
+export function begin(draft: Draft, command: Begin): Decision {
+  const facts = toFacts(draft, command)
+  const ask = toAsk(draft, command, facts)
+  const standing = standingOf(draft, ask, facts)
+  if (standing !== undefined) return draft.decided(standing)
+  const invalid = refuseInvalid(draft, ask)
+  if (invalid !== undefined) return refuse(draft, ask, invalid)
+  const answer = decideOperationHead(draft, facts)
+  if (answer?.kind === 'refused') return refuse(draft, ask, answer)
+  if (answer !== undefined) {
+    rememberAnswer(draft, ask, answer)
+    return draft.decided(answer)
+  }
+  if (decideForStranger(draft, ask) === 'grant') {
+    return draft.decided(grantClaim(draft, undefined, { claim: ask, claimByMs: null }))
+  }
+  const refusal = refuseBusy(draft)
+  return refusal === undefined
+    ? draft.decided(enqueue(draft, ask, false))
+    : refuse(draft, ask, refusal)
+}
+
+function toFacts(draft: Draft, command: Begin): OperationFacts {
+  return {
+    type: command.type,
+    node: command.node,
+    version: command.version,
+    coordination: command.coordination ?? draft.view.settings.coordination,
+  }
+}
+
+/** The lane named like its type, if it names none itself and there is one. */
+function toAsk(draft: Draft, command: Begin, operation: OperationFacts): Ask {
+  const { settings } = draft.view
+  const owner = ownerOf(operation)
+  const byType = settings.lanes.includes(operation.type) ? operation.type : undefined
+  const waitMs = command.waitMs ?? 0
+  return {
+    owner,
+    requestId: command.requestId ?? owner,
+    party: owner,
+    session: command.session,
+    mode: 'write',
+    ttlMs: command.ttlMs ?? settings.operationTtlMs,
+    meta: command.meta,
+    operation,
+    lane: laneOf(settings, command.lane ?? byType),
+    waitMs,
+    connected: waitMs > 0 || command.session !== undefined,
+    // An operation keeps its place when its request is no longer held open: it only stops asking.
+    deadlineAtMs: Number.POSITIVE_INFINITY,
+  }
+}
+
+export function ownerOf({ type, node }: Pick<OperationFacts, 'type' | 'node'>): string {
+  return `${type}:${node}`
+}
+
+/** What the node already has or waits for, whatever the request id; else how an explicit id ended. */
+function standingOf(draft: Draft, ask: Ask, facts: OperationFacts): Outcome | undefined {
+  const hold = draft.hold(ask.owner)
+  const waiter = draft.waitersOf(ask.owner)[0]
+  const present = hold?.operation ?? waiter?.operation
+  if (present !== undefined && !isSameVersion(present.version, facts.version)) {
+    return { kind: 'refused', code: 'bad_request', detail: 'the node is busy with another version' }
+  }
+  if (hold !== undefined) {
+    return toGranted(renewHold(draft, hold, ask.ttlMs), 'write', draft.nowMs)
+  }
+  if (waiter !== undefined) return keepPlace(draft, waiter, ask)
+  if (ask.requestId === ask.owner) return undefined
+  const ended = draft.ended('acquire', ask.owner, ask.requestId)
+  return ended === undefined ? undefined : replayEnded(ended)
+}
+
+function refuseBusy(draft: Draft): Refused | undefined {
+  if (draft.view.settings.multiNode) return refuseFull(draft)
+  return { kind: 'refused', code: 'held', holders: showHolders(draft) }
+}
+
+/** How the operation ended, what is remembered of it, and the release: one step. */
+export function finish(draft: Draft, command: Finish): Decision {
+  const owner = ownerOf(command)
+  const { requestId } = command
+  const ended = requestId === undefined ? undefined : draft.ended('release', owner, requestId)
+  if (ended !== undefined) return draft.decided(replayEnded(ended))
+  const hold = draft.hold(owner)
+  const refusal = refuseNonHolder(hold, command.token)
+  const step = hold?.steps[0]
+  if (refusal !== undefined || hold?.operation === undefined || step === undefined) {
+    return draft.decided(refusal ?? { kind: 'refused', code: 'not_holder' })
+  }
+  const { success } = command
+  dropStep(draft, hold, { step, end: success ? 'released' : 'failed' })
+  tellCompleted(draft, hold, command)
+  const answer = { kind: 'finished', success } as const
+  if (requestId !== undefined) {
+    draft.remember(
+      { verb: 'release', owner, requestId, mode: 'write', atMs: draft.nowMs, answer },
+      false,
+    )
+  }
+  if (success) succeed(draft, hold.operation, command)
+  moveQueue(draft)
+  return draft.decided(answer)
+}
+
+function tellCompleted(draft: Draft, hold: Hold, command: Finish): void {
+  const { owner, token } = hold
+  const { type, node, success, error, value } = command
+  const end = success ? 'released' : 'failed'
+  draft.tell('released', { owner, token, mode: 'write', end, type, node })
+  draft.tell('completed', { owner, token, type, node, success, error, value })
+}
+
+function succeed(draft: Draft, facts: OperationFacts, command: Finish): void {
+  const coordination = command.coordination ?? facts.coordination
+  if (coordination === 'mutex') return
+  const { type, node, version } = facts
+  const { resource, nowMs } = draft
+  if (coordination === 'server') {
+    if (type === 'pull') resource.addReference(node)
+    if (type === 'delete') resource.clearReferences()
+    resource.forgetWhere((earlier) => (type === 'delete') !== (earlier.type === 'delete'))
+  }
+  resource.remember({
+    type,
+    version,
+    node,
+    value: command.value,
+    atMs: nowMs,
+    untilMs: nowMs + draft.view.settings.retentionMs,
+    replayOnly: coordination === 'client',
+  })
+  answerAlike(draft, facts, command)
+}
+
+/** Everyone queued for the same is answered: they skip, or look for themselves. */
+function answerAlike(draft: Draft, facts: OperationFacts, command: Finish): void {
+  const coordination = command.coordination ?? facts.coordination
+  for (const waiter of [...draft.view.waitersOfType(facts.type)]) {
+    if (draft.isGone(waiter) || waiter.operation === undefined) continue
+    if (coordination === 'client') {
+      dismiss(draft, waiter, { kind: 'dissolved', node: facts.node })
+    } else if (isSameVersion(waiter.operation.version, facts.version)) {
+      dismiss(draft, waiter, skip(draft, waiter.operation, command.value))
+    }
+  }
+}
+
+/** Drop a node's reference to this resource. One it does not have is not an error. */
+export function unref(draft: Draft, command: Unref): Decision {
+  const removed = draft.resource.dropReference(command.node) ? 1 : 0
+  return draft.decided({ kind: 'unreferenced', removed, count: draft.resource.referenceCount })
+}

@@ -1,0 +1,93 @@
+import type { Force, Release, Renew } from './commands.ts'
+import type { Decision, Draft } from './draft.ts'
+import { dropStep, endWholeHold, renewHold, withStepsTaken } from './hold-steps.ts'
+import type { Outcome, Refused } from './outcomes.ts'
+import { replayEnded } from './acquire.ts'
+import { moveQueue } from './queue.ts'
+import type { Hold, Mode } from './view.ts'
+
+/** Give up one step. With reads left under the last write this is a downgrade, and nobody gets between. */
+export function release(draft: Draft, command: Release): Decision {
+  const { owner, requestId } = command
+  const ended = requestId === undefined ? undefined : draft.ended('release', owner, requestId)
+  if (ended !== undefined) return draft.decided(replayEnded(ended))
+  const hold = draft.hold(owner)
+  const mode = command.mode ?? (hold !== undefined && hold.writes > 0 ? 'write' : 'read')
+  const refusal = refuseNonHolder(hold, command.token, mode)
+  if (hold === undefined || refusal !== undefined) {
+    return draft.decided(refusal ?? { kind: 'refused', code: 'not_holder' })
+  }
+  const answer = releaseStep(draft, hold, mode)
+  if (requestId !== undefined) {
+    draft.remember({ verb: 'release', owner, requestId, mode, atMs: draft.nowMs, answer }, false)
+  }
+  moveQueue(draft)
+  return draft.decided(answer)
+}
+
+function releaseStep(
+  draft: Draft,
+  hold: Hold,
+  mode: Mode,
+): Outcome & { readonly kind: 'released' } {
+  const taken = withStepsTaken(hold)
+  const step = taken.steps.findLast((one) => one.mode === mode)
+  const left = step && dropStep(draft, taken, { step, end: 'released' })
+  if (draft.view.isWatched) draft.tell('released', { owner: hold.owner, mode, token: hold.token })
+  return { kind: 'released', reads: left?.reads ?? 0, writes: left?.writes ?? 0 }
+}
+
+/** Make a lease later; a lease that has passed stays passed. */
+export function renew(draft: Draft, command: Renew): Decision {
+  const hold = draft.hold(command.owner)
+  const refusal = refuseNonHolder(hold, command.token)
+  if (hold === undefined || refusal !== undefined) {
+    return draft.decided(refusal ?? { kind: 'refused', code: 'not_holder' })
+  }
+  const { token, leaseAtMs } = renewHold(draft, hold, command.ttlMs)
+  return draft.decided({ kind: 'renewed', token, leaseMs: leaseAtMs - draft.nowMs })
+}
+
+/** Not a holder in that mode, or one under another token. */
+export function refuseNonHolder(
+  hold: Hold | undefined,
+  token: number | undefined,
+  mode?: Mode,
+): Refused | undefined {
+  if (hold === undefined || (mode !== undefined && countOf(hold, mode) === 0)) {
+    return { kind: 'refused', code: 'not_holder' }
+  }
+  const isStale = token !== undefined && token !== hold.token
+  return isStale ? { kind: 'refused', code: 'stale_token' } : undefined
+}
+
+function countOf(hold: Hold, mode: Mode): number {
+  return mode === 'read' ? hold.reads : hold.writes
+}
+
+/** End holds by an operator's word. */
+export function force(draft: Draft, command: Force): Decision {
+  let count = 0
+  for (const hold of [...draft.holds()]) {
+    if (command.owner !== undefined && hold.owner !== command.owner) continue
+    endByOthers(draft, hold, 'forced')
+    count += 1
+  }
+  if (count > 0) moveQueue(draft)
+  return draft.decided({ kind: 'forced', count })
+}
+
+/** A hold ends without its owner's doing: its operation, if it is one, has failed. */
+export function endByOthers(
+  draft: Draft,
+  hold: Hold,
+  end: 'expired' | 'disconnected' | 'forced',
+): void {
+  endWholeHold(draft, hold, end)
+  const { owner, token, operation } = hold
+  const { type, node } = operation ?? {}
+  draft.tell(end, { owner, token, mode: hold.writes > 0 ? 'write' : 'read', end, type, node })
+  if (operation !== undefined) {
+    draft.tell('completed', { owner, token, type, node, success: false, error: end })
+  }
+}

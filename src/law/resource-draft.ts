@@ -1,0 +1,76 @@
+import type { Change } from './changes.ts'
+import type { KeyView, Remembered } from './view.ts'
+
+/** The memory of a resource, its references and successes, with a decision's changes laid over it. */
+export class ResourceDraft {
+  readonly #view: KeyView
+  readonly #changes: Change[]
+  readonly #added = new Set<string>()
+  readonly #dropped = new Set<string>()
+  readonly #successes = new Map<string, Remembered | undefined>()
+  #cleared = false
+
+  constructor(view: KeyView, changes: Change[]) {
+    this.#view = view
+    this.#changes = changes
+  }
+
+  get referenceCount(): number {
+    const before = this.#cleared ? 0 : this.#view.referenceCount
+    return before + this.#added.size - this.#dropped.size
+  }
+
+  hasReference(node: string): boolean {
+    if (this.#added.has(node)) return true
+    return !this.#cleared && !this.#dropped.has(node) && this.#view.hasReference(node)
+  }
+
+  references(): string[] {
+    const before = this.#cleared ? [] : [...this.#view.references()]
+    return [...before.filter((node) => !this.#dropped.has(node)), ...this.#added]
+  }
+
+  /** A set: a node counts once. */
+  addReference(node: string): void {
+    if (this.hasReference(node)) return
+    if (!this.#dropped.delete(node)) this.#added.add(node)
+    this.#changes.push({ kind: 'reference-added', node })
+  }
+
+  dropReference(node: string): boolean {
+    if (!this.hasReference(node)) return false
+    if (!this.#added.delete(node)) this.#dropped.add(node)
+    this.#changes.push({ kind: 'reference-dropped', node })
+    return true
+  }
+
+  clearReferences(): void {
+    if (this.referenceCount === 0) return
+    this.#cleared = true
+    this.#added.clear()
+    this.#dropped.clear()
+    this.#changes.push({ kind: 'references-cleared' })
+  }
+
+  remembered(type: string): Remembered | undefined {
+    return this.#successes.has(type) ? this.#successes.get(type) : this.#view.remembered(type)
+  }
+
+  remember(remembered: Remembered): void {
+    this.#successes.set(remembered.type, remembered)
+    this.#changes.push({ kind: 'success-remembered', remembered })
+  }
+
+  forget(type: string): void {
+    if (this.remembered(type) === undefined) return
+    this.#successes.set(type, undefined)
+    this.#changes.push({ kind: 'success-forgotten', type })
+  }
+
+  /** Forget every success for which the test holds. */
+  forgetWhere(test: (remembered: Remembered) => boolean): void {
+    for (const remembered of [...this.#view.everyRemembered()]) {
+      if (test(remembered)) this.forget(remembered.type)
+    }
+  }
+}

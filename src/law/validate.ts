@@ -1,0 +1,186 @@
+import type { Acquire, Begin, Command, Finish } from './commands.ts'
+import {
+  ERROR_BYTES_MAX,
+  GRACE_MS_MAX,
+  GRACE_MS_MIN,
+  ID_BYTES_MAX,
+  KEY_BYTES_MAX,
+  META_BYTES_MAX,
+  OWNER_BYTES_MAX,
+  TTL_MS_MAX,
+  TTL_MS_MIN,
+  TYPE_CHARS_MAX,
+  VALUE_BYTES_MAX,
+  WAIT_MS_MAX,
+} from './limits.ts'
+import { problemWithName, utf8Length } from './names.ts'
+
+/** What is wrong with a command: the field, and why. */
+export interface Problem {
+  readonly field: string
+  readonly message: string
+}
+
+type Check = (value: unknown) => string | undefined
+
+const key: Check = (value) => problemWithName(value, KEY_BYTES_MAX)
+const owner: Check = (value) => problemWithName(value, OWNER_BYTES_MAX)
+/** An operation's owner is its type and node together. */
+const anyOwner: Check = (value) => problemWithName(value, OWNER_BYTES_MAX + TYPE_CHARS_MAX + 1)
+const id: Check = (value) => problemWithName(value, ID_BYTES_MAX)
+
+const type: Check = (value) =>
+  typeof value === 'string' && value.length <= TYPE_CHARS_MAX && /^[A-Za-z0-9._-]+$/.test(value)
+    ? undefined
+    : `must be 1 to ${TYPE_CHARS_MAX} letters, digits, '.', '_' or '-'`
+
+const ttl: Check = (value) => inRange(value, TTL_MS_MIN, TTL_MS_MAX)
+const grace: Check = (value) => inRange(value, GRACE_MS_MIN, GRACE_MS_MAX)
+const wait: Check = (value) =>
+  value === Number.POSITIVE_INFINITY ? undefined : inRange(value, 0, WAIT_MS_MAX)
+const token: Check = (value) => inRange(value, 0, Number.MAX_SAFE_INTEGER)
+
+function inRange(value: unknown, min: number, max: number): string | undefined {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return 'must be a whole number'
+  return value < min || value > max ? `must be from ${min} to ${max}` : undefined
+}
+
+const mode: Check = (value) => oneOf(value, ['read', 'write'])
+const coordination: Check = (value) => oneOf(value, ['server', 'client', 'mutex'])
+const namespace: Check = (value) => oneOf(value, ['lock', 'operation'])
+const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
+
+function oneOf(value: unknown, allowed: readonly string[]): string | undefined {
+  return allowed.includes(value as string) ? undefined : `must be one of ${allowed.join(', ')}`
+}
+
+const meta: Check = (value) => problemWithText(value, META_BYTES_MAX)
+const text: Check = (value) => problemWithText(value, VALUE_BYTES_MAX)
+const error: Check = (value) => problemWithText(value, ERROR_BYTES_MAX)
+
+function problemWithText(value: unknown, bytesMax: number): string | undefined {
+  if (typeof value !== 'string') return 'must be a string'
+  return utf8Length(value) > bytesMax ? `is longer than ${bytesMax} bytes` : undefined
+}
+
+/** The problem of a field that must be there. */
+function need(field: string, value: unknown, check: Check): Problem | undefined {
+  const message = check(value)
+  return message === undefined ? undefined : { field, message }
+}
+
+/** The problem of a field that may be absent. */
+function may(field: string, value: unknown, check: Check): Problem | undefined {
+  return value === undefined ? undefined : need(field, value, check)
+}
+
+/** What is wrong with a command before anything is decided; `undefined` when it is well formed. */
+export function problemWith(command: Command): Problem | undefined {
+  switch (command.kind) {
+    case 'acquire':
+      return problemWithAcquire(command)
+    case 'release':
+      return (
+        problemWithHolder(command) ??
+        may('mode', command.mode, mode) ??
+        may('token', command.token, token) ??
+        may('requestId', command.requestId, id)
+      )
+    case 'renew':
+      return (
+        problemWithHolder(command) ??
+        need('ttlMs', command.ttlMs, ttl) ??
+        may('token', command.token, token)
+      )
+    case 'cancel':
+      return problemWithHolder(command) ?? may('requestId', command.requestId, id)
+    case 'force':
+      return (
+        need('key', command.key, key) ??
+        may('owner', command.owner, anyOwner) ??
+        may('namespace', command.namespace, namespace)
+      )
+    case 'begin':
+      return problemWithBegin(command)
+    case 'finish':
+      return problemWithFinish(command)
+    case 'withdraw':
+      return problemWithOperation(command)
+    case 'unref':
+      return may('resource', command.resource, key) ?? need('node', command.node, owner)
+    case 'open-session':
+      return (
+        need('session', command.session, id) ??
+        need('graceMs', command.graceMs, grace) ??
+        may('keepsLeases', command.keepsLeases, flag)
+      )
+    case 'touch-session':
+    case 'close-session':
+      return need('session', command.session, id)
+    case 'sweep':
+      return undefined
+    default:
+      return { field: 'kind', message: 'names no command' }
+  }
+}
+
+function problemWithHolder(command: Pick<Acquire, 'key' | 'owner'>): Problem | undefined {
+  return need('key', command.key, key) ?? need('owner', command.owner, owner)
+}
+
+function problemWithAcquire(command: Acquire): Problem | undefined {
+  return (
+    problemWithHolder(command) ??
+    need('requestId', command.requestId, id) ??
+    may('mode', command.mode, mode) ??
+    may('ttlMs', command.ttlMs, ttl) ??
+    may('waitMs', command.waitMs, wait) ??
+    may('party', command.party, id) ??
+    may('lane', command.lane, id) ??
+    may('session', command.session, id) ??
+    may('meta', command.meta, meta) ??
+    problemWithDetach(command)
+  )
+}
+
+function problemWithDetach({ detach, waitMs }: Acquire): Problem | undefined {
+  if (detach === undefined || detach === false) return undefined
+  if (detach !== true) return { field: 'detach', message: 'must be true or false' }
+  return (waitMs ?? 0) > 0 ? undefined : { field: 'detach', message: 'needs a waitMs above 0' }
+}
+
+function problemWithOperation(
+  command: Pick<Begin, 'type' | 'resource' | 'node'>,
+): Problem | undefined {
+  return (
+    need('type', command.type, type) ??
+    need('resource', command.resource, key) ??
+    need('node', command.node, owner)
+  )
+}
+
+function problemWithBegin(command: Begin): Problem | undefined {
+  return (
+    problemWithOperation(command) ??
+    may('version', command.version, id) ??
+    may('requestId', command.requestId, anyOwner) ??
+    may('ttlMs', command.ttlMs, ttl) ??
+    may('waitMs', command.waitMs, wait) ??
+    may('lane', command.lane, id) ??
+    may('session', command.session, id) ??
+    may('coordination', command.coordination, coordination) ??
+    may('meta', command.meta, meta)
+  )
+}
+
+function problemWithFinish(command: Finish): Problem | undefined {
+  return (
+    problemWithOperation(command) ??
+    need('success', command.success, flag) ??
+    may('error', command.error, error) ??
+    may('value', command.value, text) ??
+    may('token', command.token, token) ??
+    may('requestId', command.requestId, anyOwner) ??
+    may('coordination', command.coordination, coordination)
+  )
+}

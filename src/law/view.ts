@@ -1,0 +1,213 @@
+import type { Coordination, LawSettings } from './settings.ts'
+
+/**
+ * The words of the law, and the narrow window through which it sees a key.
+ *
+ * - *key*: names a lock; compared byte by byte. A *resource* names what operations work on. The two
+ *   are separate namespaces.
+ * - *owner*: who holds or waits. *party*: who is really behind an owner, for seeing deadlocks.
+ * - *mode*: `write` is exclusive, `read` is shared.
+ * - *hold*: an owner's present claim on a key. *step*: one granted request inside a hold.
+ * - *lease*: the moment on the engine's clock after which a hold is void unless renewed.
+ * - *token*: fencing token; an integer that only grows for a key.
+ * - *waiter*: one request in the key's queue. *lane*: a sub-queue.
+ * - *session*: a live connection whose client is known to be there.
+ * - *request id*: the caller's name for one logical request, the same on every retry.
+ *
+ * Instants (`…AtMs`) are on the engine's clock, which need not be the time of day.
+ */
+export type Namespace = 'lock' | 'operation'
+
+export type Mode = 'read' | 'write'
+
+/** One granted request inside a hold. A release ends the latest step of its mode. */
+export interface Step {
+  readonly requestId: string
+  readonly mode: Mode
+  /**
+   * `null` once the owner has shown that it knows of the grant: it was granted in the answer to its
+   * own request, or it asked, renewed or released since. Otherwise the moment at which the grant is
+   * undone; `Infinity` for a waiter that is connected and told by whoever holds its connection.
+   */
+  readonly claimByMs: number | null
+}
+
+/** What an operation's hold or waiter knows beyond a lock's. */
+export interface OperationFacts {
+  readonly type: string
+  readonly node: string
+  readonly version: string | undefined
+  readonly coordination: Coordination
+}
+
+export interface Hold {
+  readonly owner: string
+  readonly party: string
+  readonly session: string | undefined
+  readonly reads: number
+  readonly writes: number
+  readonly token: number
+  readonly sinceMs: number
+  readonly leaseAtMs: number
+  /** The length of the lease when it was last set: what a session renews by, and a restart grants anew. */
+  readonly ttlMs: number
+  /** Oldest first; as many as `reads + writes`. */
+  readonly steps: readonly Step[]
+  /** Shown to operators; JSON text. */
+  readonly meta: string | undefined
+  readonly operation: OperationFacts | undefined
+}
+
+export interface Waiter {
+  readonly owner: string
+  readonly requestId: string
+  readonly party: string
+  readonly session: string | undefined
+  readonly mode: Mode
+  /** Index into the configured lanes. */
+  readonly lane: number
+  /** A holder that waits to pass from reading to writing; it stands ahead of every lane. */
+  readonly upgrade: boolean
+  /** Whether a request is held open for it, so that it is told of its grant and need not claim it. */
+  readonly connected: boolean
+  readonly ttlMs: number
+  readonly sinceMs: number
+  /** When it gives up; `Infinity` for never. */
+  readonly deadlineAtMs: number
+  /** When it is taken for gone unless somebody is in touch with it. */
+  readonly leaseAtMs: number
+  readonly meta: string | undefined
+  readonly operation: OperationFacts | undefined
+}
+
+export interface Session {
+  readonly id: string
+  readonly graceMs: number
+  /** Whether hearing from the client renews the leases of its holds, or only keeps the session. */
+  readonly keepsLeases: boolean
+  /** When something was last received from the client. */
+  readonly heardAtMs: number
+}
+
+/** How a granted request came to its end. */
+export type HoldEnd =
+  | 'released'
+  | 'expired'
+  | 'disconnected'
+  | 'forced'
+  | 'failed'
+  | 'cancelled'
+  | 'unclaimed'
+
+/** Request ids are scoped to key, owner and what was asked. */
+export type Verb = 'acquire' | 'release'
+
+/** The remembered end of a request: what a late retry is answered. */
+export interface Ended {
+  readonly verb: Verb
+  readonly owner: string
+  readonly requestId: string
+  readonly mode: Mode | undefined
+  readonly atMs: number
+  readonly answer: EndedAnswer
+}
+
+export type EndedAnswer =
+  | { readonly kind: 'hold-ended'; readonly end: HoldEnd; readonly token: number }
+  | { readonly kind: 'refused'; readonly code: EndedCode }
+  | { readonly kind: 'skip'; readonly value: string | undefined }
+  | { readonly kind: 'dissolved'; readonly node: string }
+  | { readonly kind: 'released'; readonly reads: number; readonly writes: number }
+  | { readonly kind: 'finished'; readonly success: boolean }
+
+/** The refusals that are remembered: those after which the request must never hold. */
+export type EndedCode =
+  | 'held'
+  | 'timeout'
+  | 'cancelled'
+  | 'upgrade_conflict'
+  | 'deadlock'
+  | 'not_holder'
+  | 'abandoned'
+  | 'disconnected'
+  | 'in_use'
+
+/** The remembered success of one type of operation on a resource. */
+export interface Remembered {
+  readonly type: string
+  readonly version: string | undefined
+  readonly node: string
+  readonly value: string | undefined
+  readonly atMs: number
+  readonly untilMs: number
+  /** Kept only so that a late listener can be told of it (`client`); nobody skips because of it. */
+  readonly replayOnly: boolean
+}
+
+/** Sees beyond one key, for cycles of parties that wait for each other. */
+export interface WaitGraph {
+  /** Where a party waits for locks, each with the view of that key. */
+  waitsOf(party: string): Iterable<{ readonly view: KeyView; readonly waiter: Waiter }>
+  /** The waiters on a key whose party waits on another key as well. */
+  entangled(view: KeyView): Iterable<Waiter>
+}
+
+/**
+ * What a decision needs to see of one key, and no more. Every member is cheap: none costs more with
+ * ten thousand waiters than with ten, except those that list what the decision then changes or shows.
+ * A view does not change while a decision is made from it.
+ */
+export interface KeyView {
+  readonly namespace: Namespace
+  readonly key: string
+  readonly settings: LawSettings
+  /** Whether anyone may be listening; where nobody is, a decision has no events. */
+  readonly isWatched: boolean
+
+  /** Every token given on this key so far is at most this. */
+  readonly token: number
+  readonly holdCount: number
+  /** The hold that has a write count, if there is one. */
+  readonly writer: Hold | undefined
+  hold(owner: string): Hold | undefined
+  /** In grant order. */
+  holds(): Iterable<Hold>
+
+  /** Waiters of every lane, and upgraders. */
+  readonly queueLength: number
+  /** Normally none or one; more only when one owner asked to upgrade under several request ids. */
+  readonly upgraders: readonly Waiter[]
+  head(lane: number): Waiter | undefined
+  /** The one behind it in the same lane. */
+  next(waiter: Waiter): Waiter | undefined
+  /** 1 for the one that is next, counting every waiter that would be served before it. */
+  position(waiter: Waiter): number
+  /** How many waiters stand in a lane. */
+  laneLength(lane: number): number
+  waiter(owner: string, requestId: string): Waiter | undefined
+  /** In arrival order. */
+  waitersOf(owner: string): readonly Waiter[]
+  /** Grants in a row that passed this lane while it waited. */
+  passes(lane: number): number
+
+  /** Holds and waiters that may be due: at least every one that is, in order of their moment. */
+  dueHolds(nowMs: number): Iterable<Hold>
+  dueWaiters(nowMs: number): Iterable<Waiter>
+
+  session(id: string): Session | undefined
+  holdsIn(session: string): Iterable<Hold>
+  waitersIn(session: string): Iterable<Waiter>
+
+  ended(verb: Verb, owner: string, requestId: string): Ended | undefined
+
+  /** Absent where the engine cannot see all keys in one step. */
+  readonly graph: WaitGraph | undefined
+
+  readonly referenceCount: number
+  hasReference(node: string): boolean
+  references(): Iterable<string>
+  remembered(type: string): Remembered | undefined
+  everyRemembered(): Iterable<Remembered>
+  /** Waiters of one type of operation, in arrival order. */
+  waitersOfType(type: string): Iterable<Waiter>
+}
