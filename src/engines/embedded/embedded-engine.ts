@@ -1,0 +1,95 @@
+import type { Capabilities } from '../../engine/capabilities.ts'
+import type { LockEngine } from '../../engine/engine.ts'
+import { decide, type Law } from '../../law/decide.ts'
+import { TTL_MS_MIN } from '../../law/limits.ts'
+import { DEFAULT_SETTINGS, type LawSettings } from '../../law/settings.ts'
+import type { Clock } from '../../time/clock.ts'
+import { SystemClock } from '../../time/system-clock.ts'
+import { toStorageError } from './engine-errors.ts'
+import { claimDirectory } from './journal/claim-directory.ts'
+import type { Disk } from './journal/disk.ts'
+import { Journal, type JournalOptions } from './journal/journal.ts'
+import { NodeDisk } from './journal/node-disk.ts'
+import { LockTable } from './lock-table.ts'
+import { TableEngine } from './table-engine.ts'
+import { TableStore } from './table-store.ts'
+
+/** As many as the lock servers in the field have; a power of two is not needed. */
+const SHARDS_DEFAULT = 32
+
+export interface EmbeddedOptions {
+  readonly settings?: Partial<LawSettings> | undefined
+  readonly shards?: number | undefined
+  readonly clock?: Clock | undefined
+  /** The law to apply: for tests that show that a wrong one is noticed. */
+  readonly law?: Law | undefined
+}
+
+export interface StoredOptions extends EmbeddedOptions {
+  readonly journal?: JournalOptions | undefined
+}
+
+/** An engine that lives and dies with the process. */
+export function openMemoryEngine(options: EmbeddedOptions = {}): LockEngine {
+  const table = createTable(options)
+  const clock = options.clock ?? new SystemClock()
+  return new TableEngine({ table, clock, capabilities: capabilitiesOf(table, false) })
+}
+
+/**
+ * An engine whose state is kept in a directory. One process owns the directory; a second one is refused.
+ * Everything that was acknowledged before is there when the promise resolves, every lease at full length.
+ */
+export async function openFileEngine(
+  directory: string,
+  options: StoredOptions = {},
+): Promise<LockEngine> {
+  try {
+    const disk = await NodeDisk.open(directory)
+    const claim = await claimDirectory(directory)
+    try {
+      return await openStoredEngine(disk, options, () => claim.release())
+    } catch (error) {
+      await claim.release()
+      throw error
+    }
+  } catch (error) {
+    throw toStorageError(error, 'no')
+  }
+}
+
+/** The same on any disk; who owns it is the caller's business. */
+export async function openStoredEngine(
+  disk: Disk,
+  options: StoredOptions,
+  onClosed?: () => Promise<void>,
+): Promise<LockEngine> {
+  const table = createTable(options)
+  const clock = options.clock ?? new SystemClock()
+  const store = new TableStore(table, () => Math.floor(clock.nowMs()))
+  const journal = await Journal.open(disk, store, options.journal)
+  const capabilities = capabilitiesOf(table, true)
+  return new TableEngine({ table, clock, capabilities, storage: { journal, store }, onClosed })
+}
+
+function createTable(options: EmbeddedOptions): LockTable {
+  return new LockTable({
+    law: options.law ?? decide,
+    settings: Object.freeze({ ...DEFAULT_SETTINGS, ...options.settings }),
+    shards: options.shards ?? SHARDS_DEFAULT,
+  })
+}
+
+function capabilitiesOf(table: LockTable, durable: boolean): Capabilities {
+  return Object.freeze({
+    name: durable ? 'embedded, on disk' : 'embedded, in memory',
+    durable,
+    shared: false,
+    seesDeadlocks: true,
+    leaseGranularityMs: 1,
+    ttlMsMin: TTL_MS_MIN,
+    wakeDelayMsMax: 0,
+    waitersPerKeyMax: table.settings.waitersPerKeyMax,
+    queueSurvivesRestart: false,
+  })
+}

@@ -1,0 +1,145 @@
+import { Batch } from './batch.ts'
+import { assertRecordFits } from './frame-builder.ts'
+import { JournalFailedError } from './journal-errors.ts'
+import { BATCH_FULL_BYTES, POOLED_BUFFER_BYTES } from './journal-limits.ts'
+import type { LogFile } from './log-file.ts'
+
+export interface CommitQueueOptions {
+  readonly log: LogFile
+  /** Number for the first batch. */
+  readonly nextNumber: number
+  /** Runs a function when the current turn of the event loop is over. */
+  readonly defer: (run: () => void) => void
+  /** Called after each batch became durable. */
+  readonly onCommitted: () => void
+  /** Called once, when a write or a sync has failed. */
+  readonly onFailed: () => void
+}
+
+/** Most appends fit; it grows with the load, and then stays as large as it had to be. */
+const FIRST_BUFFER_BYTES = 4096
+/** One batch is in flight while another gathers. */
+const POOLED_BUFFERS = 2
+
+/**
+ * Group commit. Records gather in a batch; the batch is closed at the end of the turn, or later
+ * when one is still in flight, and then written and synced as a whole. Batches are numbered in
+ * order, and one is written only after the one before was synced: recovery relies on that.
+ */
+export class CommitQueue {
+  readonly #options: CommitQueueOptions
+  readonly #pump = (): void => void this.#writeNext()
+  readonly #buffers: Buffer[] = []
+  /** Batches that take no more records, oldest first; the first one may be in flight. */
+  readonly #closed: Batch[] = []
+  #gathering: Batch | null = null
+  #isPumping = false
+  #log: LogFile
+  #nextNumber: number
+  #failure: JournalFailedError | null = null
+
+  constructor(options: CommitQueueOptions) {
+    this.#options = options
+    this.#log = options.log
+    this.#nextNumber = options.nextNumber
+  }
+
+  /** Number for the next batch that begins. */
+  get nextNumber(): number {
+    return this.#nextNumber
+  }
+
+  get failure(): JournalFailedError | null {
+    return this.#failure
+  }
+
+  /** Adds a record and returns the promise that all records of its batch share. */
+  append(record: Uint8Array): Promise<void> {
+    assertRecordFits(record)
+    if (this.#failure !== null) return refusal(this.#failure)
+    const batch = this.#gathering ?? this.#begin()
+    batch.frame.add(record)
+    if (batch.frame.byteLength >= BATCH_FULL_BYTES) this.#closeGathering()
+    return batch.settled
+  }
+
+  /** Writes a batch without records; when it is durable it proves that all before it were. */
+  appendEmpty(): Promise<void> {
+    if (this.#failure !== null) return refusal(this.#failure)
+    this.#closeGathering()
+    const batch = this.#begin()
+    this.#closeGathering()
+    return batch.settled
+  }
+
+  /** Resolves when every record appended so far is durable. */
+  settledSoFar(): Promise<void> {
+    if (this.#failure !== null) return refusal(this.#failure)
+    return (this.#gathering ?? this.#closed.at(-1))?.settled ?? Promise.resolve()
+  }
+
+  /** From the next record on, batches go to this log; what was appended before goes to the old one. */
+  switchTo(log: LogFile): void {
+    this.#closeGathering()
+    this.#log = log
+  }
+
+  #begin(): Batch {
+    const buffer = this.#buffers.pop() ?? Buffer.allocUnsafeSlow(FIRST_BUFFER_BYTES)
+    this.#gathering = new Batch(this.#log, this.#nextNumber++, buffer)
+    if (!this.#isPumping) {
+      this.#isPumping = true
+      this.#options.defer(this.#pump)
+    }
+    return this.#gathering
+  }
+
+  #closeGathering(): void {
+    if (this.#gathering === null) return
+    this.#closed.push(this.#gathering)
+    this.#gathering = null
+  }
+
+  async #writeNext(): Promise<void> {
+    if (this.#closed.length === 0) this.#closeGathering()
+    const batch = this.#closed[0]
+    if (batch === undefined) {
+      this.#isPumping = false
+      return
+    }
+    try {
+      await batch.log.append(batch.frame.seal())
+    } catch (error) {
+      this.#fail(error)
+      return
+    }
+    this.#closed.shift()
+    this.#recycle(batch.frame.buffer)
+    batch.resolve()
+    this.#options.onCommitted()
+    // Not at once: those who are being answered now may append again, into the next batch.
+    this.#options.defer(this.#pump)
+  }
+
+  #recycle(buffer: Buffer): void {
+    const isWorthKeeping = buffer.length <= POOLED_BUFFER_BYTES
+    if (isWorthKeeping && this.#buffers.length < POOLED_BUFFERS) this.#buffers.push(buffer)
+  }
+
+  #fail(cause: unknown): void {
+    const attempted = 'The journal could not be written and is closed to further records'
+    this.#failure = new JournalFailedError(attempted, { applied: 'no', cause })
+    this.#closeGathering()
+    const [inFlight, ...unwritten] = this.#closed.splice(0)
+    inFlight?.reject(new JournalFailedError(attempted, { applied: 'maybe', cause }))
+    for (const batch of unwritten) batch.reject(this.#failure)
+    this.#options.onFailed()
+  }
+}
+
+/** A rejection that does not end the process when nobody waits for it. */
+export function refusal(error: Error): Promise<never> {
+  const rejected = Promise.reject(error)
+  rejected.catch(() => {})
+  return rejected
+}

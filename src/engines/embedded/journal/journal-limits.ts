@@ -1,0 +1,37 @@
+/** The bounds of the journal, each with its reason. */
+
+/**
+ * The largest record or snapshot chunk, in bytes. Recovery holds one batch in memory, and a length
+ * beyond this is taken for damage instead of being believed.
+ */
+export const MAX_RECORD_BYTES: number = 16 * 1024 * 1024
+
+/**
+ * A batch that has grown to this many bytes takes no further record; the next one starts another
+ * batch. It keeps a single write short, and with `MAX_RECORD_BYTES` it bounds a batch on disk.
+ */
+export const BATCH_FULL_BYTES: number = 4 * 1024 * 1024
+
+/** A snapshot is written in pieces of about this many bytes, so that appends go on in between. */
+export const SNAPSHOT_PIECE_BYTES: number = 64 * 1024
+
+/**
+ * A snapshot is synced each time it has grown by this many bytes. One sync of a large file at the
+ * end would hold up the small ones that appends wait for.
+ */
+export const SNAPSHOT_SYNC_BYTES: number = 4 * 1024 * 1024
+
+/**
+ * How far a log is filled with zeros ahead of its end. Overwriting allocated blocks spares the disk
+ * the update of the file's size and block map, which makes a sync cheaper by half.
+ */
+export const PREALLOCATE_BYTES: number = 1024 * 1024
+
+/** A log shorter than this is not compacted, whatever the size of the snapshot. */
+export const COMPACT_MIN_BYTES: number = 4 * 1024 * 1024
+
+/** Recovery reads files through a window of this many bytes, larger only for a larger batch. */
+export const READ_WINDOW_BYTES: number = 1024 * 1024
+
+/** A frame buffer is kept for the next batch unless it has grown beyond this. */
+export const POOLED_BUFFER_BYTES: number = 1024 * 1024

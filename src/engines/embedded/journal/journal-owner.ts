@@ -1,0 +1,27 @@
+/**
+ * Whose state the journal keeps. The journal knows records and chunks as bytes only. The bytes that
+ * `restore` and `replay` are given are valid until the call returns.
+ */
+export interface JournalOwner {
+  /** Takes one chunk of the last snapshot. All chunks come before the first record, in order. */
+  restore(chunk: Uint8Array): void
+
+  /** Takes one record that was appended after the snapshot. */
+  replay(record: Uint8Array): void
+
+  /**
+   * The whole state, as chunks from which `restore` can build it. At the moment of the call the
+   * state contains every record appended so far and nothing else. The chunks are pulled bit by bit
+   * while appends go on: either they are fixed when this returns, or a chunk that is made later may
+   * show the state of that later moment, provided that replaying the records appended since the
+   * call leads to the same end from either. That holds for records which say what is now, not for
+   * those which say what is added.
+   */
+  snapshot(): Iterable<Uint8Array>
+
+  /**
+   * A compaction did not succeed. Nothing is lost and appends go on; it is tried again when the log
+   * has grown by as much again.
+   */
+  compactionFailed?(error: unknown): void
+}

@@ -1,0 +1,228 @@
+import { CommitQueue, refusal } from './commit-queue.ts'
+import type { Disk } from './disk.ts'
+import { createSalt } from './file-header.ts'
+import { JournalClosedError, type JournalFailedError } from './journal-errors.ts'
+import { COMPACT_MIN_BYTES, PREALLOCATE_BYTES } from './journal-limits.ts'
+import type { JournalOwner } from './journal-owner.ts'
+import { LogFile } from './log-file.ts'
+import { type Recovered, type RecoverySummary, recover } from './recovery.ts'
+import { removeOutdated } from './remove-outdated.ts'
+import { writeSnapshot } from './snapshot-file.ts'
+
+export interface JournalOptions {
+  /** Compact when the log has more bytes than this and than twice the snapshot. Default 4 MiB. */
+  readonly compactMinBytes?: number
+  /** How far ahead the log is filled with zeros. Default 1 MiB. */
+  readonly preallocateBytes?: number
+  /**
+   * Runs a function when the current turn of the event loop is over. Default `setImmediate`, which
+   * lets everything run that is ready in this turn and waits for no time to pass.
+   */
+  readonly defer?: (run: () => void) => void
+  /** Where the random salt of each file comes from: an integer below 2^32. */
+  readonly createSalt?: () => number
+}
+
+const DEFAULTS: Required<JournalOptions> = {
+  compactMinBytes: COMPACT_MIN_BYTES,
+  preallocateBytes: PREALLOCATE_BYTES,
+  defer: setImmediate,
+  createSalt,
+}
+
+/**
+ * An append-only journal with group commit and snapshots.
+ *
+ * `append` puts a record into the batch that is gathering and returns the batch's promise. At the
+ * end of the turn the batch is written and synced as one frame while the next one gathers; there is
+ * never more than one in flight. When it is done its promise resolves, and the next one starts only
+ * at the end of that turn, so that whoever was just answered and appends again is in it. Alone, an
+ * append takes one write and no timer.
+ *
+ * Compaction runs beside it. A new log is made ready; then, in one step, the owner is asked for its
+ * state, the gathering batch is closed, and later ones go to the new log. The snapshot is published
+ * when everything that its chunks may show is durable in the logs. Until then, and if anything goes
+ * wrong, the old snapshot and all logs since are the truth; afterwards the older files are removed.
+ *
+ * When a write or a sync fails, nothing of that batch is acknowledged, nor of any later one, and
+ * the journal stays failed. What did reach the disk is sorted out by opening it anew.
+ *
+ * One journal at a time may have a directory open; `claimDirectory` sees to that.
+ */
+export class Journal {
+  /** What opening found. */
+  readonly recovery: RecoverySummary
+  readonly #disk: Disk
+  readonly #owner: JournalOwner
+  readonly #options: Required<JournalOptions>
+  readonly #commits: CommitQueue
+  readonly #recovered: Recovered
+  /** Aborted when compaction must stop, because the journal failed or is being closed. */
+  readonly #stop = new AbortController()
+  #log: LogFile
+  /** Bytes of frames since the last snapshot in logs before the current one. */
+  #olderBytes: number
+  #snapshotBytes: number
+  #compactAboveBytes: number
+  #compaction: Promise<void> | null = null
+  #refused: Promise<never> | null = null
+  #closing: Promise<void> | null = null
+
+  private constructor(
+    disk: Disk,
+    owner: JournalOwner,
+    start: { options: Required<JournalOptions>; recovered: Recovered },
+  ) {
+    const { options, recovered } = start
+    this.#disk = disk
+    this.#owner = owner
+    this.#options = options
+    this.#recovered = recovered
+    this.recovery = recovered.summary
+    this.#log = recovered.log
+    this.#olderBytes = recovered.olderBytes
+    this.#snapshotBytes = recovered.snapshotBytes
+    this.#compactAboveBytes = this.#allowedBytes()
+    this.#commits = new CommitQueue({
+      log: recovered.log,
+      nextNumber: recovered.nextNumber,
+      defer: options.defer,
+      onCommitted: () => this.#compactIfLong(),
+      onFailed: () => this.#stop.abort(),
+    })
+  }
+
+  /**
+   * Hands the snapshot and then each record to the owner, in order, and is then ready for more.
+   * When it rejects, what the owner was given must be thrown away. It rejects with
+   * `JournalDamagedError` or `JournalVersionError`, or with the system's error when the disk
+   * refuses; then nothing acknowledged was changed.
+   */
+  static async open(
+    disk: Disk,
+    owner: JournalOwner,
+    options: JournalOptions = {},
+  ): Promise<Journal> {
+    const all = { ...DEFAULTS, ...options }
+    const recovered = await recover(disk, {
+      restore: (chunk) => owner.restore(chunk),
+      replay: (record) => owner.replay(record),
+      createSalt: all.createSalt,
+      preallocateBytes: all.preallocateBytes,
+    })
+    return new Journal(disk, owner, { options: all, recovered })
+  }
+
+  /** Why the journal takes no more records, or null while it works. */
+  get failure(): JournalFailedError | null {
+    return this.#commits.failure
+  }
+
+  /**
+   * Adds a record; the bytes are copied before this returns. The promise resolves when the record
+   * is durable. All records of a batch get the same promise, so that a caller can do its work per
+   * batch by comparing it with the one before. It rejects with `JournalFailedError`, which says
+   * whether the record may be found again, or `JournalClosedError`; a rejection that nobody waits
+   * for is dropped.
+   *
+   * @throws {RangeError} when the record is longer than `MAX_RECORD_BYTES`.
+   */
+  append(record: Uint8Array): Promise<void> {
+    return this.#refused ?? this.#commits.append(record)
+  }
+
+  /**
+   * Writes what was appended, notes that the end is a proper one, and closes the files. Never
+   * rejects because of an earlier failure: those whose records were lost have been told.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#refused = refusal(new JournalClosedError())
+    await this.#commits.settledSoFar().catch(() => {})
+    this.#stop.abort()
+    await this.#compaction
+    const { endsClosed, nextNumber } = this.#recovered
+    const isMarked = endsClosed && this.#commits.nextNumber === nextNumber
+    if (!isMarked) await this.#commits.appendEmpty().catch(() => {})
+    await this.#log.close()
+  }
+
+  /** How long the log may get on top of the present snapshot. */
+  #allowedBytes(): number {
+    return Math.max(this.#options.compactMinBytes, 2 * this.#snapshotBytes)
+  }
+
+  #logBytes(): number {
+    return this.#olderBytes + this.#log.framesBytes
+  }
+
+  #compactIfLong(): void {
+    if (this.#compaction !== null || this.#stop.signal.aborted) return
+    if (this.#logBytes() <= this.#compactAboveBytes) return
+    this.#compaction = this.#compact().finally(() => {
+      this.#compaction = null
+    })
+  }
+
+  /** Never rejects. */
+  async #compact(): Promise<void> {
+    try {
+      await this.#replaceLogs()
+    } catch (error) {
+      if (this.#stop.signal.aborted) return
+      this.#compactAboveBytes = this.#logBytes() + this.#allowedBytes()
+      this.#owner.compactionFailed?.(error)
+    }
+  }
+
+  async #replaceLogs(): Promise<void> {
+    const { createSalt: newSalt, preallocateBytes } = this.#options
+    const sequence = this.#log.sequence + 1
+    const next = await LogFile.create(this.#disk, { sequence, salt: newSalt(), preallocateBytes })
+    const { chunks, firstBatch } = await this.#continueIn(next)
+    this.#snapshotBytes = await writeSnapshot(this.#disk, {
+      sequence,
+      firstBatch,
+      salt: newSalt(),
+      chunks,
+      signal: this.#stop.signal,
+      mayPublish: () => this.#commits.settledSoFar(),
+    })
+    this.#olderBytes = 0
+    this.#compactAboveBytes = this.#allowedBytes()
+    await removeOutdated(this.#disk, sequence)
+  }
+
+  /** Takes the owner's state and leads later records to `next`, in one step; then waits for the rest. */
+  async #continueIn(next: LogFile): Promise<Cut> {
+    const previous = this.#log
+    let cut: Cut
+    try {
+      this.#stop.signal.throwIfAborted()
+      const chunks = this.#owner.snapshot()
+      this.#commits.switchTo(next)
+      cut = { chunks, firstBatch: this.#commits.nextNumber }
+    } catch (error) {
+      await next.close()
+      throw error
+    }
+    this.#log = next
+    try {
+      await this.#commits.settledSoFar()
+    } finally {
+      await previous.close()
+    }
+    this.#olderBytes += previous.framesBytes
+    return cut
+  }
+}
+
+/** The state at one moment, and the batch with which the log goes on from there. */
+interface Cut {
+  readonly chunks: Iterable<Uint8Array>
+  readonly firstBatch: number
+}

@@ -1,0 +1,105 @@
+import { Lane } from './lane.ts'
+import type { WaiterRecord } from './waiter-record.ts'
+
+const NO_WAITERS: readonly WaiterRecord[] = Object.freeze([])
+
+/** The queue of one key: its lanes, its upgraders, and where each owner's waiters are. */
+export class KeyQueue {
+  readonly #lanes: Lane[]
+  readonly #byOwner = new Map<string, WaiterRecord[]>()
+  readonly #byType = new Map<string, Set<WaiterRecord>>()
+  readonly #passes: number[] = []
+  upgraders: readonly WaiterRecord[] = NO_WAITERS
+  length = 0
+
+  constructor(lanes: number) {
+    this.#lanes = Array.from({ length: lanes }, () => new Lane())
+  }
+
+  #lane(index: number): Lane {
+    const lane = this.#lanes[index]
+    if (lane === undefined) throw new RangeError(`there is no lane ${index}`)
+    return lane
+  }
+
+  add(waiter: WaiterRecord): void {
+    this.length += 1
+    if (waiter.upgrade) this.upgraders = [...this.upgraders, waiter]
+    else this.#lane(waiter.lane).push(waiter)
+    const own = this.#byOwner.get(waiter.owner)
+    if (own === undefined) this.#byOwner.set(waiter.owner, [waiter])
+    else own.push(waiter)
+    if (waiter.operation !== undefined) this.#ofType(waiter.operation.type).add(waiter)
+  }
+
+  #ofType(type: string): Set<WaiterRecord> {
+    let waiters = this.#byType.get(type)
+    if (waiters === undefined) {
+      waiters = new Set()
+      this.#byType.set(type, waiters)
+    }
+    return waiters
+  }
+
+  remove(waiter: WaiterRecord): void {
+    this.length -= 1
+    if (waiter.upgrade) this.upgraders = this.upgraders.filter((other) => other !== waiter)
+    else this.#lane(waiter.lane).remove(waiter)
+    const others = this.waitersOf(waiter.owner).filter((other) => other !== waiter)
+    if (others.length === 0) this.#byOwner.delete(waiter.owner)
+    else this.#byOwner.set(waiter.owner, others)
+    if (waiter.operation !== undefined) this.#ofType(waiter.operation.type).delete(waiter)
+  }
+
+  /** A waiter whose owner came to hold: it goes from its lane to the upgraders. */
+  toUpgrader(waiter: WaiterRecord): void {
+    this.#lane(waiter.lane).remove(waiter)
+    waiter.upgrade = true
+    this.upgraders = [...this.upgraders, waiter]
+  }
+
+  head(lane: number): WaiterRecord | undefined {
+    return this.#lane(lane).head
+  }
+
+  next(waiter: WaiterRecord): WaiterRecord | undefined {
+    return this.#lane(waiter.lane).next(waiter)
+  }
+
+  laneLength(lane: number): number {
+    return this.#lane(lane).length
+  }
+
+  position(waiter: WaiterRecord): number {
+    if (waiter.upgrade) return this.upgraders.indexOf(waiter) + 1
+    let ahead = this.upgraders.length + this.#lane(waiter.lane).ahead(waiter)
+    for (let lane = 0; lane < waiter.lane; lane += 1) ahead += this.#lane(lane).length
+    return ahead + 1
+  }
+
+  waiter(owner: string, requestId: string): WaiterRecord | undefined {
+    return this.#byOwner.get(owner)?.find((waiter) => waiter.requestId === requestId)
+  }
+
+  waitersOf(owner: string): WaiterRecord[] {
+    return this.#byOwner.get(owner) ?? []
+  }
+
+  waitersOfType(type: string): Iterable<WaiterRecord> {
+    return this.#byType.get(type) ?? NO_WAITERS
+  }
+
+  passes(lane: number): number {
+    return this.#passes[lane] ?? 0
+  }
+
+  setPasses(lane: number, passes: number): void {
+    this.#passes[lane] = passes
+  }
+
+  /** In the order of their positions. */
+  *[Symbol.iterator](): Iterator<WaiterRecord> {
+    yield* this.upgraders
+    for (const lane of this.#lanes) yield* lane
+  }
+}

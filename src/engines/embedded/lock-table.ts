@@ -1,0 +1,263 @@
+import { unreachable } from '../../law/assert.ts'
+import type { Change } from '../../law/changes.ts'
+import type { KeyCommand } from '../../law/commands.ts'
+import type { Decision, Law } from '../../law/decide.ts'
+import type { Outcome } from '../../law/outcomes.ts'
+import type { LawSettings } from '../../law/settings.ts'
+import type { Ended, Hold, Session, Waiter } from '../../law/view.ts'
+import { DueHeap } from './due-heap.ts'
+import { DueList } from './due-list.ts'
+import { EndedMemory } from './ended-memory.ts'
+import { fnv1a } from './fnv1a.ts'
+import { IdleKeys } from './idle-keys.ts'
+import type { KeyState } from './key-state.ts'
+import type { OpenCall } from './open-call.ts'
+import { PartyGraph } from './party-graph.ts'
+import { ResourceState } from './resource-state.ts'
+import { SessionRecord } from './session-record.ts'
+import { Shard } from './shard.ts'
+
+/** Who is told what happens in the table: the engine, which journals, answers and shows it. */
+export interface TableListener {
+  /** After the changes of a decision were applied. */
+  decided(state: KeyState, decision: Decision): void
+  /** A waiter left, and this call was held open for it. Comes after `decided`. */
+  settled(call: OpenCall, answer: Outcome): void
+}
+
+export interface TableOptions {
+  readonly law: Law
+  readonly settings: LawSettings
+  readonly shards: number
+}
+
+/**
+ * All locks, operations and sessions of an engine, in memory. It shows the law a key, applies what the law
+ * decides, and keeps the indexes by which what is due, who waits and what a session has are found.
+ */
+export class LockTable {
+  readonly settings: LawSettings
+  readonly shards: readonly Shard[]
+  readonly sessions: Map<string, SessionRecord> = new Map()
+  readonly parties: PartyGraph = new PartyGraph()
+  readonly heap: DueHeap = new DueHeap()
+  readonly due: DueList = new DueList()
+  readonly idle: IdleKeys = new IdleKeys()
+  /** Which resources a node references. */
+  readonly nodes: Map<string, Set<ResourceState>> = new Map()
+  holdCount = 0
+  waiterCount = 0
+  /** Set by the engine while anyone watches. */
+  isWatched = false
+  listener: TableListener = { decided: () => {}, settled: () => {} }
+  readonly #law: Law
+
+  constructor(options: TableOptions) {
+    this.#law = options.law
+    this.settings = options.settings
+    this.shards = Array.from({ length: options.shards }, (_, index) => new Shard(this, index))
+  }
+
+  shardOf(key: string): Shard {
+    return this.shards[fnv1a(key) % this.shards.length] as Shard
+  }
+
+  /** Decide on one key and apply what was decided. */
+  decide(state: KeyState, command: KeyCommand, nowMs: number): Outcome {
+    const decision = this.#law(state, command, nowMs)
+    const settled = this.apply(state, decision.changes)
+    this.rest(state, nowMs)
+    this.listener.decided(state, decision)
+    for (const { calls, answer } of settled) {
+      for (const call of calls) this.listener.settled(call, answer)
+    }
+    return decision.outcome
+  }
+
+  /** An idle key costs nothing of its own once its ends are forgotten. */
+  rest(state: KeyState, nowMs: number): void {
+    if (!state.isIdle) return
+    if (state.endings === undefined) state.shard.forget(state)
+    else this.idle.list(state, nowMs)
+  }
+
+  /** Apply changes, in order. Returns the open calls of waiters that left, with their answers. */
+  apply(state: KeyState, changes: readonly Change[]): readonly Settled[] {
+    let settled: Settled[] | undefined
+    for (const change of changes) {
+      const one = this.#applyOne(state, change)
+      if (one === undefined) continue
+      settled ??= []
+      settled.push(one)
+    }
+    return settled ?? NONE_SETTLED
+  }
+
+  #applyOne(state: KeyState, change: Change): Settled | undefined {
+    switch (change.kind) {
+      case 'hold-set':
+        this.#setHold(state, change.hold)
+        return undefined
+      case 'hold-ended':
+        this.#dropHold(state, change.hold.owner)
+        return undefined
+      case 'waiter-added':
+        this.#addWaiter(state, change.waiter)
+        return undefined
+      case 'waiter-kept':
+        this.#keepWaiter(state, change.waiter)
+        return undefined
+      case 'waiter-gone':
+        return this.#dropWaiter(state, change.waiter, change.answer)
+      case 'end-remembered':
+        this.#remember(state, change.ended)
+        return undefined
+      case 'lane-passed':
+        state.queue?.setPasses(change.lane, change.passes)
+        return undefined
+      case 'reference-added':
+      case 'reference-dropped':
+      case 'references-cleared':
+      case 'success-remembered':
+      case 'success-forgotten':
+        if (state instanceof ResourceState) this.#applyToResource(state, change)
+        return undefined
+      default:
+        return unreachable(change)
+    }
+  }
+
+  #setHold(state: KeyState, hold: Hold): void {
+    const before = state.holdCount
+    const record = state.setHold(hold)
+    if (state.holdCount > before) {
+      this.holdCount += 1
+      if (record.session !== undefined) this.sessions.get(record.session)?.holds.add(record)
+    }
+    if (hold.token > state.shard.token) state.shard.token = hold.token
+    this.heap.update(record)
+  }
+
+  #dropHold(state: KeyState, owner: string): void {
+    const record = state.dropHold(owner)
+    if (record === undefined) return
+    this.holdCount -= 1
+    this.heap.remove(record)
+    if (record.session !== undefined) this.sessions.get(record.session)?.holds.delete(record)
+  }
+
+  #addWaiter(state: KeyState, waiter: Waiter): void {
+    const record = state.addWaiter(waiter)
+    this.waiterCount += 1
+    this.heap.update(record)
+    if (state.graph !== undefined) this.parties.add(record)
+    if (record.session !== undefined) this.sessions.get(record.session)?.waiters.add(record)
+  }
+
+  #keepWaiter(state: KeyState, waiter: Waiter): void {
+    const record = state.waiter(waiter.owner, waiter.requestId)
+    if (record === undefined) return
+    record.connected = waiter.connected
+    record.deadlineAtMs = waiter.deadlineAtMs
+    record.leaseAtMs = waiter.leaseAtMs
+    if (waiter.upgrade && !record.upgrade) state.queue?.toUpgrader(record)
+    this.heap.update(record)
+  }
+
+  #dropWaiter(state: KeyState, waiter: Waiter, answer: Outcome): Settled | undefined {
+    const record = state.waiter(waiter.owner, waiter.requestId)
+    if (record === undefined) return undefined
+    state.queue?.remove(record)
+    this.waiterCount -= 1
+    this.heap.remove(record)
+    if (state.graph !== undefined) this.parties.remove(record)
+    if (record.session !== undefined) this.sessions.get(record.session)?.waiters.delete(record)
+    return record.calls === undefined ? undefined : { calls: record.calls, answer }
+  }
+
+  #remember(state: KeyState, ended: Ended): void {
+    state.endings ??= new EndedMemory()
+    state.endings.add(ended)
+  }
+
+  #applyToResource(state: ResourceState, change: ResourceChange): void {
+    switch (change.kind) {
+      case 'reference-added':
+        state.addReference(change.node)
+        this.#indexNode(change.node, state)
+        break
+      case 'reference-dropped':
+        this.#dropReference(state, change.node)
+        break
+      case 'references-cleared':
+        for (const node of [...state.references()]) this.#dropReference(state, node)
+        break
+      case 'success-remembered':
+        state.remember(change.remembered)
+        this.heap.update(state)
+        break
+      case 'success-forgotten':
+        state.forget(change.type)
+        this.heap.update(state)
+        break
+      default:
+        unreachable(change)
+    }
+  }
+
+  #indexNode(node: string, state: ResourceState): void {
+    const known = this.nodes.get(node)
+    if (known === undefined) this.nodes.set(node, new Set([state]))
+    else known.add(state)
+  }
+
+  #dropReference(state: ResourceState, node: string): void {
+    state.dropReference(node)
+    const known = this.nodes.get(node)
+    known?.delete(state)
+    if (known?.size === 0) this.nodes.delete(node)
+  }
+
+  /** Set a session's record, making it if it is new. */
+  setSession(session: Session): void {
+    let record = this.sessions.get(session.id)
+    if (record === undefined) {
+      record = new SessionRecord(session)
+      this.sessions.set(session.id, record)
+    } else {
+      record.assign(session)
+    }
+    this.heap.update(record)
+  }
+
+  /** End a session and, key by key, what it had. Returns how many holds and waiters that were. */
+  endSession(id: string, nowMs: number): number {
+    const record = this.sessions.get(id)
+    if (record === undefined) return 0
+    this.heap.remove(record)
+    let ended = 0
+    const states = new Set([...record.holds, ...record.waiters].map(({ state }) => state))
+    for (const state of states) {
+      const outcome = this.decide(state, { kind: 'leave', session: id }, nowMs)
+      if (outcome.kind === 'swept') ended += outcome.count
+    }
+    this.sessions.delete(id)
+    return ended
+  }
+}
+
+export interface Settled {
+  readonly calls: readonly OpenCall[]
+  readonly answer: Outcome
+}
+
+const NONE_SETTLED: readonly Settled[] = Object.freeze([])
+
+type ResourceChange = Extract<
+  Change,
+  | { kind: 'reference-added' }
+  | { kind: 'reference-dropped' }
+  | { kind: 'references-cleared' }
+  | { kind: 'success-remembered' }
+  | { kind: 'success-forgotten' }
+>

@@ -1,0 +1,48 @@
+import type { Acquire, Begin } from '../../law/commands.ts'
+import type { Outcome } from '../../law/outcomes.ts'
+import type { DueItem } from './due-heap.ts'
+
+export interface OpenCallOptions {
+  readonly command: Acquire | Begin
+  /** When a `begin` is answered `queued`; an `acquire` has its deadline in the law. */
+  readonly dueAtMs: number
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: Error) => void
+}
+
+/** A call of `apply` that is held open while its request waits. It is answered exactly once. */
+export class OpenCall implements DueItem {
+  readonly command: Acquire | Begin
+  readonly dueAtMs: number
+  heapIndex = -1
+  /** Set when the answer was delivered; until then an abort can undo a grant. */
+  isOver = false
+  /** Set when the caller gave up: a grant that is on its way to it is undone and must not arrive. */
+  isAborted = false
+  /** Ends the listening for an abort. */
+  unlisten: () => void = () => {}
+  readonly #resolve: (outcome: Outcome) => void
+  readonly #reject: (error: Error) => void
+
+  constructor(options: OpenCallOptions) {
+    this.command = options.command
+    this.dueAtMs = options.dueAtMs
+    this.#resolve = options.resolve
+    this.#reject = options.reject
+  }
+
+  resolve(outcome: Outcome): void {
+    if (this.#end()) this.#resolve(outcome)
+  }
+
+  reject(error: Error): void {
+    if (this.#end()) this.#reject(error)
+  }
+
+  #end(): boolean {
+    if (this.isOver) return false
+    this.isOver = true
+    this.unlisten()
+    return true
+  }
+}

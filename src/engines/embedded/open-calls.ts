@@ -1,0 +1,135 @@
+import type { Acquire, Begin, Command } from '../../law/commands.ts'
+import { ownerOf } from '../../law/operations.ts'
+import type { Outcome } from '../../law/outcomes.ts'
+import type { Durability } from './durability.ts'
+import { toAborted, toStorageError } from './engine-errors.ts'
+import type { LockTable } from './lock-table.ts'
+import { OpenCall } from './open-call.ts'
+import type { WaiterRecord } from './waiter-record.ts'
+
+export interface OpenCallsOptions {
+  readonly nowMs: () => number
+  /** Told how many calls are open, whenever that changes. */
+  readonly onCount: (count: number) => void
+}
+
+/** Whether a command that was queued waits with its call open. */
+export function isHeldOpen(command: Command): command is Acquire | Begin {
+  if (command.kind === 'acquire') return command.detach !== true
+  return command.kind === 'begin' && (command.waitMs ?? 0) > 0
+}
+
+/** The calls that are held open while their requests wait: answered when the law settles them. */
+export class OpenCalls {
+  readonly #table: LockTable
+  readonly #durability: Durability
+  readonly #options: OpenCallsOptions
+  readonly #open = new Set<OpenCall>()
+
+  constructor(table: LockTable, durability: Durability, options: OpenCallsOptions) {
+    this.#table = table
+    this.#durability = durability
+    this.#options = options
+  }
+
+  open(command: Acquire | Begin, signal: AbortSignal | undefined): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const call = new OpenCall({ command, dueAtMs: this.#dueAtMs(command), resolve, reject })
+      const waiter = this.#waiterOf(command)
+      if (waiter === undefined) return
+      waiter.calls ??= []
+      waiter.calls.push(call)
+      this.#open.add(call)
+      this.#table.heap.update(call)
+      this.#options.onCount(this.#open.size)
+      if (signal !== undefined) this.#listen(call, signal)
+    })
+  }
+
+  /** A waiting `begin` is answered `queued` after its time; the law ends an `acquire` by itself. */
+  #dueAtMs(command: Acquire | Begin): number {
+    return command.kind === 'begin'
+      ? this.#options.nowMs() + (command.waitMs ?? 0)
+      : Number.POSITIVE_INFINITY
+  }
+
+  #waiterOf(command: Acquire | Begin): WaiterRecord | undefined {
+    if (command.kind === 'acquire') {
+      const state = this.#table.shardOf(command.key).locks.get(command.key)
+      return state?.waiter(command.owner, command.requestId)
+    }
+    const state = this.#table.shardOf(command.resource).resources.get(command.resource)
+    return state?.waitersOf(ownerOf(command))[0]
+  }
+
+  #listen(call: OpenCall, signal: AbortSignal): void {
+    const onAbort = (): void => this.#abort(call, signal)
+    signal.addEventListener('abort', onAbort, { once: true })
+    call.unlisten = () => signal.removeEventListener('abort', onAbort)
+  }
+
+  /** Told by the table that the call's waiter left, with the answer; delivered when it is durable. */
+  settle(call: OpenCall, answer: Outcome): void {
+    this.#table.heap.remove(call)
+    this.#durability.after(
+      () => {
+        if (!call.isAborted) this.#end(call, () => call.resolve(answer))
+      },
+      (error) => this.#end(call, () => call.reject(toStorageError(error))),
+    )
+  }
+
+  /** A `begin` has waited as long as it wanted: it keeps its place, and its call is answered. */
+  answerDue(call: OpenCall, answer: Outcome): void {
+    const waiter = this.#waiterOf(call.command)
+    if (waiter?.calls !== undefined) waiter.calls = waiter.calls.filter((one) => one !== call)
+    this.settle(call, answer)
+  }
+
+  /**
+   * The caller gives up. Its place in the queue goes, or the grant that was made and not yet delivered;
+   * unless a newer call for the same request has taken over the wait.
+   */
+  #abort(call: OpenCall, signal: AbortSignal): void {
+    if (call.isOver) return
+    const waiter = this.#waiterOf(call.command)
+    const others = waiter?.calls?.filter((one) => one !== call) ?? []
+    if (waiter !== undefined) waiter.calls = others
+    const { command } = call
+    const error = toAborted(command, signal)
+    this.#table.heap.remove(call)
+    call.unlisten()
+    call.isAborted = true
+    if (others.length === 0) this.#withdraw(command)
+    this.#durability.after(
+      () => this.#end(call, () => call.reject(error)),
+      (cause) => this.#end(call, () => call.reject(toStorageError(cause))),
+    )
+  }
+
+  #withdraw(command: Acquire | Begin): void {
+    const nowMs = this.#options.nowMs()
+    if (command.kind === 'acquire') {
+      const { key, owner, requestId } = command
+      const state = this.#table.shardOf(key).lock(key)
+      this.#table.decide(state, { kind: 'cancel', key, owner, requestId }, nowMs)
+    } else {
+      const { type, resource, node } = command
+      const state = this.#table.shardOf(resource).resource(resource)
+      this.#table.decide(state, { kind: 'withdraw', type, resource, node }, nowMs)
+    }
+  }
+
+  #end(call: OpenCall, deliver: () => void): void {
+    this.#open.delete(call)
+    this.#options.onCount(this.#open.size)
+    deliver()
+  }
+
+  rejectAll(error: Error): void {
+    for (const call of [...this.#open]) {
+      this.#table.heap.remove(call)
+      this.#end(call, () => call.reject(error))
+    }
+  }
+}

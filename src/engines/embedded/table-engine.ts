@@ -1,0 +1,176 @@
+import type { Capabilities } from '../../engine/capabilities.ts'
+import type {
+  ApplyOptions,
+  LockEngine,
+  WatchFilter,
+  Watching,
+  WatchListener,
+} from '../../engine/engine.ts'
+import type { LockError } from '../../engine/errors.ts'
+import type { Query, ReplyOf } from '../../engine/queries.ts'
+import type { Command } from '../../law/commands.ts'
+import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import { problemWith } from '../../law/validate.ts'
+import type { Clock } from '../../time/clock.ts'
+import { CommandRunner } from './command-runner.ts'
+import { Durability } from './durability.ts'
+import { problemWithQuery } from './query-check.ts'
+import type { LockTable } from './lock-table.ts'
+import { isHeldOpen, OpenCalls } from './open-calls.ts'
+import { readTable } from './table-queries.ts'
+import type { TableStore } from './table-store.ts'
+import type { Journal } from './journal/journal.ts'
+import { toAborted, toClosed, toInvalidArgument, toStorageError } from './engine-errors.ts'
+import { Watchers } from './watchers.ts'
+import { Alarm } from './alarm.ts'
+
+export interface TableEngineParts {
+  readonly table: LockTable
+  readonly clock: Clock
+  readonly capabilities: Capabilities
+  /** Absent for an engine that keeps nothing. */
+  readonly storage?: { readonly journal: Journal; readonly store: TableStore } | undefined
+  /** Called once the engine is closed, to give back what it was opened with. */
+  readonly onClosed?: (() => Promise<void>) | undefined
+}
+
+/**
+ * The embedded engine: the table in memory, decisions one after the other in this thread, and, where it is
+ * durable, a journal that is synced before anyone is answered.
+ *
+ * A command is checked, what has expired is ended, the law decides, the changes are applied and their
+ * record appended; the answer goes out when the record is on disk. Waiting calls are held open beside the
+ * waiters of the table.
+ */
+export class TableEngine implements LockEngine {
+  readonly capabilities: Capabilities
+  readonly #table: LockTable
+  readonly #clock: Clock
+  readonly #durability: Durability
+  readonly #watchers: Watchers
+  readonly #calls: OpenCalls
+  readonly #runner: CommandRunner
+  readonly #alarm: Alarm
+  readonly #onClosed: (() => Promise<void>) | undefined
+  #failure: LockError | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(parts: TableEngineParts) {
+    const { table, clock, storage } = parts
+    this.capabilities = parts.capabilities
+    this.#table = table
+    this.#clock = clock
+    this.#onClosed = parts.onClosed
+    this.#watchers = new Watchers((isEmpty) => {
+      table.isWatched = !isEmpty
+    })
+    this.#durability = new Durability(storage?.journal, (error) => this.#fail(error))
+    this.#alarm = new Alarm(table, clock, () => this.#onAlarm())
+    this.#calls = new OpenCalls(table, this.#durability, {
+      nowMs: () => this.#nowMs(),
+      onCount: (count) => this.#alarm.keepAlive(count > 0),
+    })
+    this.#runner = new CommandRunner({
+      table,
+      durability: this.#durability,
+      store: storage?.store,
+      calls: this.#calls,
+    })
+    table.listener = {
+      decided: (state, { changes, events }) => {
+        const record = storage?.store.recordOf(state, changes)
+        if (record !== undefined) this.#durability.append(record)
+        if (events.length > 0) this.#tell(events)
+      },
+      settled: (call, answer) => this.#calls.settle(call, answer),
+    }
+    this.#alarm.set()
+  }
+
+  apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
+  apply(command: Command, options?: ApplyOptions): Promise<Outcome> {
+    const problem = problemWith(command)
+    if (problem !== undefined) return Promise.reject(toInvalidArgument(command, problem))
+    const stopped = this.#stopped()
+    if (stopped !== undefined) return Promise.reject(stopped)
+    if (options?.signal?.aborted) return Promise.reject(toAborted(command, options.signal))
+    const outcome = this.#runner.run(command, this.#nowMs())
+    const answer =
+      outcome.kind === 'queued' && isHeldOpen(command)
+        ? this.#calls.open(command, options?.signal)
+        : this.#answer(outcome)
+    this.#alarm.set()
+    return answer
+  }
+
+  read<Q extends Query>(query: Q): Promise<ReplyOf<Q>> {
+    const problem = problemWithQuery(query)
+    if (problem !== undefined) return Promise.reject(toInvalidArgument(query, problem))
+    const stopped = this.#stopped()
+    if (stopped !== undefined) return Promise.reject(stopped)
+    const nowMs = this.#nowMs()
+    this.#runner.expire(nowMs)
+    return this.#answer(readTable(this.#table, query, nowMs))
+  }
+
+  async watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
+    const stopped = this.#stopped()
+    if (stopped !== undefined) throw stopped
+    return this.#watchers.add(filter, listener)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    this.#alarm.stop()
+    this.#calls.rejectAll(toClosed())
+    await this.#durability.close()
+    this.#watchers.clear()
+    await this.#onClosed?.()
+  }
+
+  /** Whole milliseconds: leases are kept to one, and small integers are cheap to keep by the million. */
+  #nowMs(): number {
+    return Math.floor(this.#clock.nowMs())
+  }
+
+  #answer<T>(outcome: T): Promise<T> {
+    if (this.#durability.isSettled) return Promise.resolve(outcome)
+    return new Promise((resolve, reject) => {
+      this.#durability.after(
+        () => resolve(outcome),
+        (error) => reject(toStorageError(error)),
+      )
+    })
+  }
+
+  #tell(events: Parameters<Watchers['tell']>[0]): void {
+    const atMs = this.#clock.wallMs()
+    this.#durability.after(
+      () => this.#watchers.tell(events, atMs),
+      () => {},
+    )
+  }
+
+  #stopped(): LockError | undefined {
+    return this.#closing === undefined ? this.#failure : toClosed()
+  }
+
+  #onAlarm(): void {
+    if (this.#stopped() === undefined) this.#runner.expire(this.#nowMs())
+  }
+
+  /** The disk refused: what is in memory may be ahead of it, so nothing is answered from it any more. */
+  #fail(error: unknown): void {
+    this.#failure ??= toStorageError(error, 'no')
+    this.#alarm.stop()
+    this.#calls.rejectAll(this.#failure)
+  }
+}

@@ -1,0 +1,173 @@
+import { unreachable } from '../../law/assert.ts'
+import { leaseAtMsOf } from '../../law/hold-steps.ts'
+import { compareNames } from '../../law/names.ts'
+import type { Hold, KeyView, Remembered } from '../../law/view.ts'
+import type {
+  HolderReply,
+  InspectReply,
+  ListQuery,
+  ListReply,
+  Query,
+  RememberedReply,
+  ReplyOf,
+  StandingReply,
+  StatsReply,
+  WaiterReply,
+} from '../../engine/queries.ts'
+import { KeyState } from './key-state.ts'
+import type { LockTable } from './lock-table.ts'
+import { SmallestNames } from './smallest-names.ts'
+import type { WaiterRecord } from './waiter-record.ts'
+
+const QUEUE_SHOWN = 100
+const LIST_SHOWN = 100
+
+/** Answers a query from the table as it is at this moment. */
+export function readTable<Q extends Query>(table: LockTable, query: Q, nowMs: number): ReplyOf<Q>
+export function readTable(table: LockTable, query: Query, nowMs: number): ReplyOf<Query> {
+  switch (query.kind) {
+    case 'inspect': {
+      const state = stateOf(table, query.key, query.namespace)
+      return inspect(state, nowMs, query.queueLimit ?? QUEUE_SHOWN)
+    }
+    case 'list':
+      return list(table, query, nowMs)
+    case 'standing':
+      return standing(stateOf(table, query.key, query.namespace), query.owner, nowMs)
+    case 'references': {
+      const state = stateOf(table, query.resource, 'operation')
+      return { resource: query.resource, nodes: [...state.references()] }
+    }
+    case 'stats':
+      return stats(table)
+    default:
+      return unreachable(query)
+  }
+}
+
+/** The key's state, or that of a free key, which is not kept. */
+function stateOf(
+  table: LockTable,
+  key: string,
+  namespace: 'lock' | 'operation' = 'lock',
+): KeyState {
+  const shard = table.shardOf(key)
+  const states = namespace === 'lock' ? shard.locks : shard.resources
+  return states.get(key) ?? new KeyState(shard, key)
+}
+
+function inspect(state: KeyState, nowMs: number, queueLimit: number): InspectReply {
+  const queue: WaiterReply[] = []
+  for (const waiter of state.queue ?? []) {
+    if (queue.length >= queueLimit) break
+    queue.push(showWaiter(waiter, queue.length + 1, nowMs))
+  }
+  return {
+    namespace: state.namespace,
+    key: state.key,
+    token: state.token,
+    holders: Array.from(state.holds(), (hold) => showHolder(state, hold, nowMs)),
+    queue,
+    queueLength: state.queueLength,
+    references: [...state.references()],
+    remembered: Array.from(state.everyRemembered(), (one) => showRemembered(one, nowMs)),
+  }
+}
+
+function showHolder(view: KeyView, hold: Hold, nowMs: number): HolderReply {
+  return {
+    owner: hold.owner,
+    mode: hold.writes > 0 ? 'write' : 'read',
+    reads: hold.reads,
+    writes: hold.writes,
+    token: hold.token,
+    heldMs: nowMs - hold.sinceMs,
+    leaseMs: leaseAtMsOf(view, hold) - nowMs,
+    session: hold.session,
+    meta: hold.meta,
+    type: hold.operation?.type,
+    node: hold.operation?.node,
+    version: hold.operation?.version,
+  }
+}
+
+function showWaiter(waiter: WaiterRecord, position: number, nowMs: number): WaiterReply {
+  return {
+    owner: waiter.owner,
+    requestId: waiter.requestId,
+    mode: waiter.mode,
+    position,
+    waitedMs: nowMs - waiter.sinceMs,
+    upgrade: waiter.upgrade,
+    lane: waiter.state.settings.lanes[waiter.lane],
+    session: waiter.session,
+    type: waiter.operation?.type,
+    node: waiter.operation?.node,
+    version: waiter.operation?.version,
+  }
+}
+
+function showRemembered(remembered: Remembered, nowMs: number): RememberedReply {
+  const { type, version, node, value, atMs, replayOnly } = remembered
+  return { type, version, node, value, agoMs: nowMs - atMs, skips: !replayOnly }
+}
+
+function standing(state: KeyState, owner: string, nowMs: number): StandingReply {
+  const hold = state.hold(owner)
+  const waiting = state
+    .waitersOf(owner)
+    .map((waiter) => showWaiter(waiter, state.position(waiter), nowMs))
+  return { holder: hold === undefined ? null : showHolder(state, hold, nowMs), waiting }
+}
+
+/** One pass over the table, keeping the first names only: a page costs no sorting of all keys. */
+function list(table: LockTable, query: ListQuery, nowMs: number): ListReply {
+  const limit = query.limit ?? LIST_SHOWN
+  const after = query.cursor
+  const page = new SmallestNames<KeyState>(limit + 1)
+  for (const state of statesOf(table, query.namespace)) {
+    if (!isListed(state, query)) continue
+    const place = placeOf(state)
+    if (after === undefined || compareNames(place, after) > 0) page.add(place, state)
+  }
+  const found = page.sorted()
+  const shown = found.slice(0, limit)
+  const last = shown.at(-1)
+  return {
+    locks: shown.map((state) => inspect(state, nowMs, QUEUE_SHOWN)),
+    cursor: found.length > limit && last !== undefined ? placeOf(last) : null,
+  }
+}
+
+/** In key order; a lock before the operation of the same name. Keys have no control characters. */
+function placeOf(state: KeyState): string {
+  return `${state.key}\u0000${state.namespace === 'lock' ? 0 : 1}`
+}
+
+function* statesOf(table: LockTable, namespace?: 'lock' | 'operation'): Iterable<KeyState> {
+  for (const { locks, resources } of table.shards) {
+    if (namespace !== 'operation') yield* locks.values()
+    if (namespace !== 'lock') yield* resources.values()
+  }
+}
+
+function isListed(state: KeyState, { prefix, owner }: ListQuery): boolean {
+  if (prefix !== undefined && !state.key.startsWith(prefix)) return false
+  if (owner !== undefined) {
+    return state.hold(owner) !== undefined || state.waitersOf(owner).length > 0
+  }
+  return state.holdCount > 0 || state.queueLength > 0
+}
+
+function stats(table: LockTable): StatsReply {
+  let keys = 0
+  let ended = 0
+  for (const state of statesOf(table)) {
+    keys += 1
+    ended += state.endings?.size ?? 0
+  }
+  let references = 0
+  for (const states of table.nodes.values()) references += states.size
+  const { holdCount: holds, waiterCount: waiters } = table
+  return { keys, holds, waiters, sessions: table.sessions.size, references, ended }
+}

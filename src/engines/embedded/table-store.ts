@@ -1,0 +1,142 @@
+import type { Change } from '../../law/changes.ts'
+import type { Session } from '../../law/view.ts'
+import type { JournalOwner } from './journal/journal-owner.ts'
+import type { KeyState } from './key-state.ts'
+import type { LockTable } from './lock-table.ts'
+import { isDurable, type Reckoning, readChange, writeChange } from './record-codec.ts'
+import { RecordReader } from './record-reader.ts'
+import { RecordWriter } from './record-writer.ts'
+import { ResourceState } from './resource-state.ts'
+
+const LOCK = 0
+const OPERATION = 1
+const SESSION_OPEN = 2
+const SESSION_ENDED = 3
+const TOKENS = 4
+
+/**
+ * The table as the journal sees it: records out, records in. One decision is one record, so that a
+ * crash keeps all of it or nothing. Every record says what is now, not what is added, so reading one
+ * twice does no harm.
+ */
+export class TableStore implements JournalOwner {
+  readonly #table: LockTable
+  readonly #nowMs: () => number
+  readonly #writer = new RecordWriter()
+
+  constructor(table: LockTable, nowMs: () => number) {
+    this.#table = table
+    this.#nowMs = nowMs
+  }
+
+  /** The record of a decision, valid until the next one; `undefined` when nothing of it needs to last. */
+  recordOf(state: KeyState, changes: Iterable<Change>): Buffer | undefined {
+    return encodeKey(this.#writer, state, changes)
+  }
+
+  recordOfSession(session: Session): Buffer {
+    return encodeSession(this.#writer, session)
+  }
+
+  recordOfSessionEnd(id: string): Buffer {
+    this.#writer.byte(SESSION_ENDED)
+    this.#writer.text(id)
+    return this.#writer.take()
+  }
+
+  restore(chunk: Uint8Array): void {
+    this.replay(chunk)
+  }
+
+  replay(record: Uint8Array): void {
+    const from = new RecordReader(record)
+    const kind = from.byte()
+    if (kind === TOKENS) this.#readTokens(from)
+    else if (kind === SESSION_OPEN) this.#table.setSession(this.#readSession(from))
+    else if (kind === SESSION_ENDED) this.#table.endSession(from.text(), this.#nowMs())
+    else this.#readKey(from, kind === OPERATION)
+  }
+
+  #readSession(from: RecordReader): Session {
+    const id = from.text()
+    const graceMs = from.number()
+    return { id, graceMs, keepsLeases: from.byte() === 1, heardAtMs: this.#nowMs() }
+  }
+
+  #readKey(from: RecordReader, isOperation: boolean): void {
+    const key = from.text()
+    const shard = this.#table.shardOf(key)
+    const state = isOperation ? shard.resource(key) : shard.lock(key)
+    const { claimWindowMs, retentionMs } = this.#table.settings
+    const nowMs = this.#nowMs()
+    const reckoning: Reckoning = { nowMs, claimWindowMs, retentionMs }
+    const changes: Change[] = []
+    while (!from.isAtEnd) changes.push(readChange(from, reckoning))
+    this.#table.apply(state, changes)
+    this.#table.rest(state, nowMs)
+  }
+
+  /** With another number of shards than before, every counter starts from the highest. */
+  #readTokens(from: RecordReader): void {
+    const tokens = Array.from({ length: from.number() }, () => from.number())
+    const highest = Math.max(0, ...tokens)
+    const { shards } = this.#table
+    for (const shard of shards) {
+      const token = tokens.length === shards.length ? (tokens[shard.index] ?? 0) : highest
+      shard.token = Math.max(shard.token, token)
+    }
+  }
+
+  *snapshot(): Iterable<Uint8Array> {
+    const writer = new RecordWriter()
+    writer.byte(TOKENS)
+    writer.number(this.#table.shards.length)
+    for (const { token } of this.#table.shards) writer.number(token)
+    yield writer.take()
+    for (const session of this.#table.sessions.values()) yield encodeSession(writer, session)
+    for (const { locks, resources } of this.#table.shards) {
+      for (const states of [locks.values(), resources.values()]) {
+        for (const state of states) {
+          const record = encodeKey(writer, state, changesThatMake(state))
+          if (record !== undefined) yield record
+        }
+      }
+    }
+  }
+}
+
+function encodeKey(
+  writer: RecordWriter,
+  state: KeyState,
+  changes: Iterable<Change>,
+): Buffer | undefined {
+  for (const change of changes) {
+    if (!isDurable(change)) continue
+    if (writer.isEmpty) {
+      writer.byte(state instanceof ResourceState ? OPERATION : LOCK)
+      writer.text(state.key)
+    }
+    writeChange(writer, change)
+  }
+  return writer.isEmpty ? undefined : writer.take()
+}
+
+function encodeSession(writer: RecordWriter, session: Session): Buffer {
+  writer.byte(SESSION_OPEN)
+  writer.text(session.id)
+  writer.number(session.graceMs)
+  writer.byte(session.keepsLeases ? 1 : 0)
+  return writer.take()
+}
+
+/** The changes that would bring an empty key to this state, as far as it lasts. */
+function* changesThatMake(state: KeyState): Iterable<Change> {
+  for (const hold of state.holds()) yield { kind: 'hold-set', hold, leaseOnly: false }
+  for (const ended of state.endings ?? []) {
+    yield { kind: 'end-remembered', ended, volatile: ended.answer.kind === 'refused' }
+  }
+  for (const node of state.references()) yield { kind: 'reference-added', node }
+  for (const remembered of state.everyRemembered()) {
+    yield { kind: 'success-remembered', remembered }
+  }
+}

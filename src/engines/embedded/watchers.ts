@@ -1,0 +1,48 @@
+import type { WatchEvent, WatchFilter, Watching, WatchListener } from '../../engine/engine.ts'
+import type { LawEvent } from '../../law/events.ts'
+
+interface Watcher {
+  readonly filter: WatchFilter
+  readonly listener: WatchListener
+}
+
+/** Who watches, and what they are told. */
+export class Watchers {
+  readonly #watchers = new Set<Watcher>()
+  readonly #onChange: (isEmpty: boolean) => void
+  #lastId = 0
+
+  constructor(onChange: (isEmpty: boolean) => void) {
+    this.#onChange = onChange
+  }
+
+  add(filter: WatchFilter, listener: WatchListener): Watching {
+    const watcher = { filter, listener }
+    this.#watchers.add(watcher)
+    this.#onChange(false)
+    const close = async (): Promise<void> => {
+      this.#watchers.delete(watcher)
+      this.#onChange(this.#watchers.size === 0)
+    }
+    return { close, [Symbol.asyncDispose]: close }
+  }
+
+  tell(events: readonly LawEvent[], atMs: number): void {
+    for (const event of events) {
+      this.#lastId += 1
+      const told: WatchEvent = { ...event, id: this.#lastId, atMs }
+      for (const { filter, listener } of this.#watchers) {
+        if (matches(filter, event)) listener(told)
+      }
+    }
+  }
+
+  clear(): void {
+    this.#watchers.clear()
+  }
+}
+
+function matches({ prefix, namespace }: WatchFilter, event: LawEvent): boolean {
+  if (namespace !== undefined && namespace !== event.namespace) return false
+  return prefix === undefined || event.key.startsWith(prefix)
+}
