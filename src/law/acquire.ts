@@ -5,6 +5,7 @@ import { type Claim, renewHold, showHolders, toGranted, withStepsTaken } from '.
 import type { Outcome, Refused } from './outcomes.ts'
 import {
   countPasses,
+  decideAgain,
   decideForHolder,
   grantClaim,
   isCompatible,
@@ -19,7 +20,8 @@ export interface Ask extends Claim {
   /** -1 for a lane that is not configured. */
   readonly lane: number
   readonly waitMs: number
-  readonly connected: boolean
+  /** Whether a request is held open for it, so that it is told without asking. */
+  readonly isOpen: boolean
   /** When it gives up, if it has to wait. */
   readonly deadlineAtMs: number
 }
@@ -36,7 +38,9 @@ export function acquire(draft: Draft, command: Acquire): Decision {
     hold === undefined ? decideForStranger(draft, ask) : decideForHolder(draft, hold, ask)
   if (answer === 'grant') {
     const taken = hold && withStepsTaken(hold)
-    return draft.decided(grantClaim(draft, taken, { claim: ask, claimByMs: null }))
+    const granted = grantClaim(draft, taken, { claim: ask, claimByMs: null })
+    if (hold === undefined && draft.queueLength > 0) decideAgain(draft, ask.owner)
+    return draft.decided(granted)
   }
   if (answer !== 'wait') return refuse(draft, ask, answer)
   return wait(draft, ask, hold !== undefined)
@@ -56,7 +60,7 @@ function toAsk(draft: Draft, command: Acquire): Ask {
     operation: undefined,
     lane: laneOf(settings, command.lane),
     waitMs,
-    connected: command.detach !== true || command.session !== undefined,
+    isOpen: command.detach !== true,
     deadlineAtMs: draft.nowMs + waitMs,
   }
 }
@@ -80,8 +84,8 @@ function replay(draft: Draft, ask: Ask): Outcome | undefined {
   if (waiter !== undefined) {
     if (waiter.mode !== ask.mode) return otherMode()
     // Whoever does not wait holds no request open, and does not end the one that may be open.
-    const connected = ask.waitMs > 0 ? ask.connected : waiter.connected
-    return keepPlace(draft, waiter, { ...ask, connected })
+    const isOpen = ask.waitMs > 0 ? ask.isOpen : waiter.connected
+    return keepPlace(draft, waiter, { ...ask, isOpen })
   }
   const ended = draft.ended('acquire', ask.owner, ask.requestId)
   if (ended === undefined) return undefined
@@ -104,20 +108,21 @@ export function replayEnded({ answer }: Ended): Outcome {
 
 /** Asking again keeps the place, extends the wait, and shows that somebody is there. */
 export function keepPlace(draft: Draft, waiter: Waiter, ask: Ask): Outcome {
+  const { session } = waiter
   draft.keepWaiter(waiter, {
     ...waiter,
-    connected: ask.connected,
+    connected: ask.isOpen || session !== undefined,
     deadlineAtMs: ask.waitMs > 0 ? ask.deadlineAtMs : waiter.deadlineAtMs,
-    leaseAtMs: patience(draft, ask),
+    leaseAtMs: patience(draft, { isOpen: ask.isOpen, session }),
   })
   return { kind: 'queued', position: draft.position(waiter) }
 }
 
 /** How long the place is kept without a sign: a session answers for its own. */
-function patience(draft: Draft, ask: Ask): number {
+function patience(draft: Draft, ask: Pick<Ask, 'isOpen' | 'session'>): number {
   if (ask.session !== undefined) return Number.POSITIVE_INFINITY
   const { openPatienceMs, waiterPatienceMs } = draft.view.settings
-  return draft.nowMs + (ask.connected ? openPatienceMs : waiterPatienceMs)
+  return draft.nowMs + (ask.isOpen ? openPatienceMs : waiterPatienceMs)
 }
 
 export function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
@@ -171,7 +176,7 @@ export function enqueue(draft: Draft, ask: Ask, upgrade: boolean): Outcome {
     mode: ask.mode,
     lane: ask.lane,
     upgrade,
-    connected: ask.connected,
+    connected: ask.isOpen || ask.session !== undefined,
     ttlMs: ask.ttlMs,
     sinceMs: draft.nowMs,
     deadlineAtMs: ask.deadlineAtMs,

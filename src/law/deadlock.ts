@@ -12,6 +12,11 @@ import type { Hold, KeyView, WaitGraph, Waiter } from './view.ts'
  */
 type Wait = Pick<Waiter, 'owner' | 'party' | 'mode' | 'lane'>
 
+interface Meeting {
+  readonly ahead: Waiter
+  readonly wait: Wait
+}
+
 interface Scene {
   /** The key that is asked for is seen as the decision leaves it, every other key as it is. */
   readonly draft: Draft
@@ -31,7 +36,9 @@ export function findCycle(
   if (draft.waitersOf(wait.owner).length > 0) return undefined
   const scene: Scene = { draft, graph, asking: wait.party }
   const ahead = entangled(scene, draft.view).filter(
-    (other) => other.upgrade || (!upgrade && other.lane <= wait.lane),
+    (other) =>
+      (other.upgrade || (!upgrade && other.lane <= wait.lane)) &&
+      isInTheWay(scene, draft.view, { ahead: other, wait }),
   )
   return search(scene, blockers(wait, draft.holds(), ahead))
 }
@@ -65,7 +72,11 @@ function* blockersOfParty(scene: Scene, party: string): Iterable<string> {
     if (waiter === undefined || !isFirstOfOwner(scene, view, waiter)) continue
     const holds = isAskedFor(scene, view) ? scene.draft.holds() : view.holds()
     const place = positionOf(scene, view, waiter)
-    const ahead = entangled(scene, view).filter((one) => positionOf(scene, view, one) < place)
+    const ahead = entangled(scene, view).filter(
+      (other) =>
+        positionOf(scene, view, other) < place &&
+        isInTheWay(scene, view, { ahead: other, wait: waiter }),
+    )
     yield* blockers(waiter, holds, ahead)
   }
 }
@@ -100,14 +111,18 @@ function positionOf(scene: Scene, view: KeyView, waiter: Waiter): number {
   return isAskedFor(scene, view) ? scene.draft.position(waiter) : view.position(waiter)
 }
 
-/**
- * A party's own waiters never block it: they are its parallel work, not its way forward. Readers do not
- * wait for readers.
- */
+/** A party's own waiters never block it: they are its parallel work, not its way forward. */
 function* blockers(wait: Wait, holds: Iterable<Hold>, ahead: Iterable<Waiter>): Iterable<string> {
   for (const hold of holds) if (hold.owner !== wait.owner) yield hold.party
-  for (const waiter of ahead) {
-    const isInTheWay = wait.mode === 'write' || waiter.mode === 'write'
-    if (isInTheWay && waiter.party !== wait.party) yield waiter.party
+  for (const waiter of ahead) if (waiter.party !== wait.party) yield waiter.party
+}
+
+/** Readers that stand together are granted together, unless a writer stands between them. */
+function isInTheWay(scene: Scene, view: KeyView, { ahead, wait }: Meeting): boolean {
+  if (wait.mode === 'write' || ahead.mode === 'write' || wait.lane !== ahead.lane) return true
+  for (let next = view.next(ahead); next !== undefined; next = view.next(next)) {
+    if (next.owner === wait.owner) return false
+    if (next.mode === 'write' && present(scene, view, next) !== undefined) return true
   }
+  return false
 }

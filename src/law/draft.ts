@@ -1,4 +1,5 @@
 import type { Change } from './changes.ts'
+import { DraftOverlay } from './draft-overlay.ts'
 import type { EventKind, LawEvent } from './events.ts'
 import { ENDED_REMEMBERED_MS } from './limits.ts'
 import type { Outcome } from './outcomes.ts'
@@ -12,18 +13,24 @@ export interface Decision {
   readonly events: readonly LawEvent[]
 }
 
+const NO_CHANGES: readonly Change[] = Object.freeze([])
+const NO_EVENTS: readonly LawEvent[] = Object.freeze([])
+const UNDECIDED: Outcome = Object.freeze({ kind: 'swept', count: 0 })
+
 /**
  * A decision in the making: the view, with the changes decided so far laid over it.
  *
  * Rules read and write the draft and never the view alone, so that a grant that follows a release in
- * the same decision sees the released hold gone. Overlays are made when first needed: the ordinary
- * acquire and release touch one hold and allocate none of them.
+ * the same decision sees the released hold gone. One is made for every command, so it is kept small: its
+ * fields are ordinary ones, because private ones cost at construction, and all that the ordinary acquire
+ * and release do not need sits in an overlay that is made when first used.
  */
-export class Draft {
+export class Draft implements Decision {
   readonly view: KeyView
   readonly nowMs: number
-  readonly changes: Change[] = []
-  readonly events: LawEvent[] = []
+  changes: readonly Change[] = NO_CHANGES
+  events: readonly LawEvent[] = NO_EVENTS
+  outcome: Outcome = UNDECIDED
 
   token: number
   holdCount: number
@@ -31,14 +38,11 @@ export class Draft {
   queueLength: number
   upgraders: readonly Waiter[]
 
-  #touchedOwner: string | undefined
-  #touchedHold: Hold | undefined
-  #touched: Map<string, Hold | undefined> | undefined
-  #gone: Set<Waiter> | undefined
-  #heads: (Waiter | undefined)[] | undefined
-  #passes: number[] | undefined
-  #ends = 0
-  #resource: ResourceDraft | undefined
+  /** The first hold that was touched; the others are in the overlay. */
+  private touchedOwner: string | undefined = undefined
+  private touchedHold: Hold | undefined = undefined
+  private overlay: DraftOverlay | undefined = undefined
+  private resourceDraft: ResourceDraft | undefined = undefined
 
   constructor(view: KeyView, nowMs: number) {
     this.view = view
@@ -52,55 +56,60 @@ export class Draft {
 
   /** References and remembered successes, with this decision's changes. */
   get resource(): ResourceDraft {
-    this.#resource ??= new ResourceDraft(this.view, this.changes)
-    return this.#resource
+    this.resourceDraft ??= new ResourceDraft(this.view, (change) => this.change(change))
+    return this.resourceDraft
+  }
+
+  /** Most decisions make one or two changes: the first is an array of its own size. */
+  change(change: Change): void {
+    if (this.changes === NO_CHANGES) this.changes = [change]
+    else (this.changes as Change[]).push(change)
   }
 
   hold(owner: string): Hold | undefined {
-    if (this.#touched?.has(owner)) return this.#touched.get(owner)
-    if (this.#touchedOwner === owner) return this.#touchedHold
+    if (this.touchedOwner === owner) return this.touchedHold
+    if (this.overlay?.holds.has(owner)) return this.overlay.holds.get(owner)
     return this.view.hold(owner)
   }
 
   *holds(): Iterable<Hold> {
     const shown = new Set<string>()
-    for (const before of this.view.holds()) {
-      const hold = this.hold(before.owner)
-      shown.add(before.owner)
+    for (const { owner } of this.view.holds()) {
+      shown.add(owner)
+      const hold = this.hold(owner)
       if (hold !== undefined) yield hold
     }
-    const made = this.#touchedHold
-    if (made !== undefined && !shown.has(made.owner) && !this.#touched?.has(made.owner)) yield made
-    for (const hold of this.#touched?.values() ?? []) {
+    const first = this.touchedHold
+    if (first !== undefined && !shown.has(first.owner)) yield first
+    for (const hold of this.overlay?.holds.values() ?? []) {
       if (hold !== undefined && !shown.has(hold.owner)) yield hold
     }
   }
 
   setHold(hold: Hold, leaseOnly = false): void {
-    const before = this.hold(hold.owner)
-    if (before === undefined) this.holdCount += 1
+    if (this.hold(hold.owner) === undefined) this.holdCount += 1
     if (hold.writes > 0) this.writer = hold
     else if (this.writer?.owner === hold.owner) this.writer = undefined
-    this.#touch(hold.owner, hold)
-    this.changes.push({ kind: 'hold-set', hold, leaseOnly })
+    this.touch(hold.owner, hold)
+    this.change({ kind: 'hold-set', hold, leaseOnly })
   }
 
   endHold(hold: Hold, end: HoldEnd): void {
     this.holdCount -= 1
     if (this.writer?.owner === hold.owner) this.writer = undefined
-    this.#touch(hold.owner, undefined)
-    this.changes.push({ kind: 'hold-ended', hold, end })
+    this.touch(hold.owner, undefined)
+    this.change({ kind: 'hold-ended', hold, end })
   }
 
-  #touch(owner: string, hold: Hold | undefined): void {
-    if (this.#touchedOwner === undefined || this.#touchedOwner === owner) {
-      this.#touchedOwner = owner
-      this.#touchedHold = hold
-      this.#touched?.set(owner, hold)
-      return
-    }
-    this.#touched ??= new Map([[this.#touchedOwner, this.#touchedHold]])
-    this.#touched.set(owner, hold)
+  private touch(owner: string, hold: Hold | undefined): void {
+    this.touchedOwner ??= owner
+    if (this.touchedOwner === owner) this.touchedHold = hold
+    else this.over().holds.set(owner, hold)
+  }
+
+  private over(): DraftOverlay {
+    this.overlay ??= new DraftOverlay()
+    return this.overlay
   }
 
   nextToken(): number {
@@ -109,131 +118,127 @@ export class Draft {
   }
 
   head(lane: number): Waiter | undefined {
-    this.#heads ??= []
-    let waiter = lane in this.#heads ? this.#heads[lane] : this.view.head(lane)
-    while (waiter !== undefined && this.#gone?.has(waiter)) waiter = this.view.next(waiter)
-    this.#heads[lane] = waiter
+    const over = this.overlay
+    if (over === undefined) return this.view.head(lane)
+    let waiter = lane in over.heads ? over.heads[lane] : this.view.head(lane)
+    while (waiter !== undefined && over.gone.has(waiter)) waiter = this.view.next(waiter)
+    over.heads[lane] = waiter
     return waiter
   }
 
   waiter(owner: string, requestId: string): Waiter | undefined {
     const waiter = this.view.waiter(owner, requestId)
-    if (waiter === undefined || !this.#gone?.has(waiter)) return waiter
+    if (waiter === undefined || !this.isGone(waiter)) return waiter
     // It may have become an upgrader in this decision.
-    return this.upgraders.find((one) => one.owner === owner && one.requestId === requestId)
+    return this.upgraders.find((other) => isSame(other, waiter))
   }
 
   waitersOf(owner: string): readonly Waiter[] {
     const before = this.view.waitersOf(owner)
     if (before.length === 0) return before
-    const inLanes = before.filter((waiter) => !waiter.upgrade && !this.#gone?.has(waiter))
+    const inLanes = before.filter((waiter) => !waiter.upgrade && !this.isGone(waiter))
     return [...this.upgraders.filter((waiter) => waiter.owner === owner), ...inLanes]
   }
 
   isGone(waiter: Waiter): boolean {
-    return this.#gone?.has(waiter) ?? false
+    return this.overlay?.gone.has(waiter) ?? false
   }
 
   /** Where a waiter stands now: behind every upgrader, unless it is one. */
   position(waiter: Waiter): number {
-    if (waiter.upgrade) return this.upgraders.indexOf(waiter) + 1
+    if (waiter.upgrade) return this.upgraders.findIndex((other) => isSame(other, waiter)) + 1
     const before = this.view.position(waiter)
     let ahead = before - this.view.upgraders.length
-    for (const gone of this.#gone ?? []) {
+    for (const gone of this.overlay?.gone ?? []) {
       if (!gone.upgrade && this.view.position(gone) < before) ahead -= 1
     }
     return this.upgraders.length + ahead
   }
 
   addWaiter(waiter: Waiter): number {
-    this.changes.push({ kind: 'waiter-added', waiter })
+    this.change({ kind: 'waiter-added', waiter })
     this.queueLength += 1
-    if (waiter.upgrade) {
-      this.upgraders = [...this.upgraders, waiter]
-      return this.upgraders.length
-    }
-    return this.#positionAtTail(waiter.lane)
+    if (!waiter.upgrade) return this.positionAtTail(waiter.lane)
+    this.upgraders = [...this.upgraders, waiter]
+    return this.upgraders.length
   }
 
-  #positionAtTail(lane: number): number {
+  private positionAtTail(lane: number): number {
     if (this.view.settings.lanes.length <= 1) return this.queueLength
-    let ahead = this.upgraders.length + 1
-    for (let higher = 0; higher <= lane; higher += 1) ahead += this.view.laneLength(higher)
-    for (const gone of this.#gone ?? []) if (!gone.upgrade && gone.lane <= lane) ahead -= 1
-    return ahead
+    let position = this.upgraders.length + 1
+    for (let higher = 0; higher <= lane; higher += 1) position += this.view.laneLength(higher)
+    for (const gone of this.overlay?.gone ?? []) {
+      if (!gone.upgrade && gone.lane <= lane) position -= 1
+    }
+    return position
   }
 
   keepWaiter(before: Waiter, waiter: Waiter): void {
-    this.changes.push({ kind: 'waiter-kept', before, waiter })
-    if (waiter.upgrade && !before.upgrade) {
-      this.#leaveLane(before)
-      this.upgraders = [...this.upgraders, waiter]
-    }
+    this.change({ kind: 'waiter-kept', before, waiter })
+    if (!waiter.upgrade || before.upgrade) return
+    this.leaveLane(before)
+    this.upgraders = [...this.upgraders, waiter]
   }
 
   removeWaiter(waiter: Waiter, answer: Outcome): void {
-    this.changes.push({ kind: 'waiter-gone', waiter, answer })
+    this.change({ kind: 'waiter-gone', waiter, answer })
     this.queueLength -= 1
     if (waiter.upgrade) this.upgraders = this.upgraders.filter((other) => other !== waiter)
-    this.#leaveLane(waiter)
+    this.leaveLane(waiter)
   }
 
-  #leaveLane(waiter: Waiter): void {
-    this.#gone ??= new Set()
-    this.#gone.add(waiter)
+  private leaveLane(waiter: Waiter): void {
+    this.over().gone.add(waiter)
     if (waiter.upgrade || this.view.settings.lanes.length <= 1) return
-    // Nobody waits there any more, so nobody is being passed.
+    // Where nobody waits any more nobody is being passed.
     const { lane } = waiter
     if (this.passes(lane) > 0 && this.head(lane) === undefined) this.setPasses(lane, 0)
   }
 
   passes(lane: number): number {
-    return this.#passes?.[lane] ?? this.view.passes(lane)
+    return this.overlay?.passes[lane] ?? this.view.passes(lane)
   }
 
   setPasses(lane: number, passes: number): void {
-    this.#passes ??= []
-    this.#passes[lane] = passes
-    this.changes.push({ kind: 'lane-passed', lane, passes })
+    this.over().passes[lane] = passes
+    this.change({ kind: 'lane-passed', lane, passes })
   }
 
-  session(id: string | undefined): Session | undefined {
-    return id === undefined ? undefined : this.view.session(id)
+  session(id: string): Session | undefined {
+    return this.view.session(id)
   }
 
   remember(ended: Ended, volatile: boolean): void {
-    this.#ends += 1
-    this.changes.push({ kind: 'end-remembered', ended, volatile })
+    this.change({ kind: 'end-remembered', ended, volatile })
   }
 
   ended(verb: Verb, owner: string, requestId: string): Ended | undefined {
-    const now = this.#endedNow(verb, owner, requestId)
-    if (now !== undefined) return now
-    const ended = this.view.ended(verb, owner, requestId)
-    const isOver = ended !== undefined && ended.atMs + ENDED_REMEMBERED_MS <= this.nowMs
-    return isOver ? undefined : ended
-  }
-
-  #endedNow(verb: Verb, owner: string, requestId: string): Ended | undefined {
-    if (this.#ends === 0) return undefined
     for (const change of this.changes) {
       if (change.kind !== 'end-remembered') continue
       const { ended } = change
-      if (ended.verb === verb && ended.owner === owner && ended.requestId === requestId) {
+      if (ended.verb === verb && ended.owner === owner && ended.requestId === requestId)
         return ended
-      }
     }
-    return undefined
+    const ended = this.view.ended(verb, owner, requestId)
+    const isOver = ended !== undefined && ended.atMs + ENDED_REMEMBERED_MS <= this.nowMs
+    return isOver ? undefined : ended
   }
 
   /** An event that nobody hears is not made. The hottest callers ask `isWatched` themselves. */
   tell(kind: EventKind, about: Omit<LawEvent, 'kind' | 'namespace' | 'key'>): void {
     const { isWatched, namespace, key } = this.view
     if (!isWatched) return
-    this.events.push({ kind, namespace, key, ...about })
+    const event: LawEvent = { kind, namespace, key, ...about }
+    if (this.events === NO_EVENTS) this.events = [event]
+    else (this.events as LawEvent[]).push(event)
   }
 
   decided(outcome: Outcome): Decision {
-    return { changes: this.changes, outcome, events: this.events }
+    this.outcome = outcome
+    return this
   }
+}
+
+function isSame(one: Waiter, other: Waiter): boolean {
+  return one.owner === other.owner && one.requestId === other.requestId
 }

@@ -1,6 +1,6 @@
 import { undoSteps } from './cancel.ts'
 import type { Draft } from './draft.ts'
-import { leaseAtMsOf, showHolders } from './hold-steps.ts'
+import { copyHold, leaseAtMsOf, showHolders } from './hold-steps.ts'
 import { dismiss, moveQueue } from './queue.ts'
 import { endByOthers } from './release.ts'
 import type { Hold, Waiter } from './view.ts'
@@ -11,6 +11,7 @@ import type { Hold, Waiter } from './view.ts'
  * queue moves. Returns how many there were.
  */
 export function expire(draft: Draft): number {
+  if (!draft.view.hasDue(draft.nowMs)) return 0
   let count = 0
   for (const hold of draft.view.dueHolds(draft.nowMs)) if (expireHold(draft, hold)) count += 1
   for (const waiter of draft.view.dueWaiters(draft.nowMs)) {
@@ -30,7 +31,7 @@ function expireHold(draft: Draft, hold: Hold): boolean {
     return true
   }
   // The session has heard from its client since: the lease moves before anything else is looked at.
-  if (leaseAtMs > hold.leaseAtMs) draft.setHold({ ...hold, leaseAtMs }, true)
+  if (leaseAtMs > hold.leaseAtMs) draft.setHold(copyHold(hold, { leaseAtMs }), true)
   return undoSteps(draft, hold.owner, {
     end: 'unclaimed',
     which: ({ claimByMs }) => claimByMs !== null && claimByMs <= draft.nowMs,

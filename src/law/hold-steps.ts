@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts'
 import { HOLDERS_SHOWN_MAX } from './limits.ts'
 import type { Granted, HolderShown } from './outcomes.ts'
-import type { Hold, HoldEnd, KeyView, Mode, OperationFacts, Step } from './view.ts'
+import type { EndedAnswer, Hold, HoldEnd, KeyView, Mode, OperationFacts, Step } from './view.ts'
 
 /**
  * How a hold begins, grows, shrinks and ends, step by step. Every grant passes through here, whether
@@ -45,12 +45,11 @@ export function grantAgain(
   before: Hold,
   { claim, claimByMs }: { readonly claim: Claim; readonly claimByMs: number | null },
 ): Granted {
-  const hold: Hold = {
-    ...withLease(before, claim.ttlMs, draft.nowMs),
+  const hold = copyHold(withLease(before, claim.ttlMs, draft.nowMs), {
     reads: before.reads + (claim.mode === 'read' ? 1 : 0),
     writes: before.writes + (claim.mode === 'write' ? 1 : 0),
     steps: [...before.steps, { requestId: claim.requestId, mode: claim.mode, claimByMs }],
-  }
+  })
   return grant(draft, hold, claim)
 }
 
@@ -60,7 +59,7 @@ export function grantUpgrade(
   before: Hold,
   by: { readonly claim: Claim; readonly claimByMs: number | null },
 ): Granted {
-  return grantAgain(draft, { ...before, token: draft.nextToken() }, by)
+  return grantAgain(draft, copyHold(before, { token: draft.nextToken() }), by)
 }
 
 function grant(draft: Draft, hold: Hold, claim: Claim): Granted {
@@ -89,23 +88,43 @@ export function toGranted(hold: Hold, mode: Mode, nowMs: number): Granted {
 /** The lease becomes the later of what it was and now + ttl; it never shortens. */
 export function withLease(hold: Hold, ttlMs: number, nowMs: number): Hold {
   const leaseAtMs = Math.max(hold.leaseAtMs, nowMs + ttlMs)
-  return { ...hold, leaseAtMs, ttlMs: Math.max(ttlMs, leaseAtMs - nowMs) }
+  return copyHold(hold, { leaseAtMs, ttlMs: Math.max(hold.ttlMs, ttlMs) })
+}
+
+/**
+ * A hold with some of it changed. The fields are written out because a view may hand out records of
+ * its own, of which a spread would copy only a part.
+ */
+export function copyHold(hold: Hold, changed: Partial<Hold>): Hold {
+  return {
+    owner: hold.owner,
+    party: hold.party,
+    session: hold.session,
+    reads: hold.reads,
+    writes: hold.writes,
+    token: hold.token,
+    sinceMs: hold.sinceMs,
+    leaseAtMs: hold.leaseAtMs,
+    ttlMs: hold.ttlMs,
+    steps: hold.steps,
+    meta: hold.meta,
+    operation: hold.operation,
+    ...changed,
+  }
 }
 
 /** The owner has shown that it knows of its grants. */
 export function withStepsTaken(hold: Hold): Hold {
   if (hold.steps.every((step) => step.claimByMs === null)) return hold
-  return { ...hold, steps: hold.steps.map((step) => ({ ...step, claimByMs: null })) }
+  return copyHold(hold, { steps: hold.steps.map((step) => ({ ...step, claimByMs: null })) })
 }
 
 /** Asking or renewing: the lease moves, and every grant counts as taken. */
 export function renewHold(draft: Draft, before: Hold, ttlMs: number): Hold {
   const taken = withStepsTaken(before)
   const hold = withLease(taken, ttlMs, draft.nowMs)
-  const leaseOnly = taken === before && hold.ttlMs <= before.ttlMs
-  const kept = leaseOnly ? { ...hold, ttlMs: before.ttlMs } : hold
-  draft.setHold(kept, leaseOnly)
-  return kept
+  draft.setHold(hold, taken === before && hold.ttlMs === before.ttlMs)
+  return hold
 }
 
 /** Take one step back: the count goes down, and at zero the hold ends. */
@@ -114,19 +133,23 @@ export function dropStep(
   before: Hold,
   { step, end }: { readonly step: Step; readonly end: HoldEnd },
 ): Hold | undefined {
-  if (before.steps.length === 1) {
+  if (isLastStep(before)) {
     endWholeHold(draft, before, end)
     return undefined
   }
-  const hold: Hold = {
-    ...before,
+  const hold = copyHold(before, {
     reads: before.reads - (step.mode === 'read' ? 1 : 0),
     writes: before.writes - (step.mode === 'write' ? 1 : 0),
-    steps: before.steps.filter((other) => other !== step),
-  }
+    steps: before.steps.filter((other) => other.requestId !== step.requestId),
+  })
   draft.setHold(hold)
   rememberStep(draft, before, { step, end })
   return hold
+}
+
+/** Whether the hold ends with its next step back. */
+export function isLastStep(hold: Hold): boolean {
+  return hold.reads + hold.writes === 1
 }
 
 /** Every step ends, and who waited to upgrade this hold has nothing left to upgrade. */
@@ -150,6 +173,17 @@ export function endWholeHold(draft: Draft, hold: Hold, end: HoldEnd): void {
   }
 }
 
+/** Shared, because there are many and they say the same. */
+const HOLD_ENDED: Readonly<Record<HoldEnd, EndedAnswer>> = {
+  released: { kind: 'hold-ended', end: 'released' },
+  expired: { kind: 'hold-ended', end: 'expired' },
+  disconnected: { kind: 'hold-ended', end: 'disconnected' },
+  forced: { kind: 'hold-ended', end: 'forced' },
+  failed: { kind: 'hold-ended', end: 'failed' },
+  cancelled: { kind: 'hold-ended', end: 'cancelled' },
+  unclaimed: { kind: 'hold-ended', end: 'unclaimed' },
+}
+
 function rememberStep(
   draft: Draft,
   hold: Hold,
@@ -163,7 +197,7 @@ function rememberStep(
       requestId: step.requestId,
       mode: step.mode,
       atMs: draft.nowMs,
-      answer: { kind: 'hold-ended', end, token: hold.token },
+      answer: HOLD_ENDED[end],
     },
     false,
   )

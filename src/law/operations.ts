@@ -67,7 +67,7 @@ function toAsk(draft: Draft, command: Begin, operation: OperationFacts): Ask {
     operation,
     lane: laneOf(settings, command.lane ?? byType),
     waitMs,
-    connected: waitMs > 0 || command.session !== undefined,
+    isOpen: waitMs > 0,
     // An operation keeps its place when its request is no longer held open: it only stops asking.
     deadlineAtMs: Number.POSITIVE_INFINITY,
   }
@@ -77,8 +77,11 @@ export function ownerOf({ type, node }: Pick<OperationFacts, 'type' | 'node'>): 
   return `${type}:${node}`
 }
 
-/** What the node already has or waits for, whatever the request id; else how an explicit id ended. */
+/** How an explicit id ended; else what the node already has or waits for, whatever the request id. */
 function standingOf(draft: Draft, ask: Ask, facts: OperationFacts): Outcome | undefined {
+  const isNamed = ask.requestId !== ask.owner
+  const ended = isNamed ? draft.ended('acquire', ask.owner, ask.requestId) : undefined
+  if (ended !== undefined) return replayEnded(ended)
   const hold = draft.hold(ask.owner)
   const waiter = draft.waitersOf(ask.owner)[0]
   const present = hold?.operation ?? waiter?.operation
@@ -88,10 +91,7 @@ function standingOf(draft: Draft, ask: Ask, facts: OperationFacts): Outcome | un
   if (hold !== undefined) {
     return toGranted(renewHold(draft, hold, ask.ttlMs), 'write', draft.nowMs)
   }
-  if (waiter !== undefined) return keepPlace(draft, waiter, ask)
-  if (ask.requestId === ask.owner) return undefined
-  const ended = draft.ended('acquire', ask.owner, ask.requestId)
-  return ended === undefined ? undefined : replayEnded(ended)
+  return waiter === undefined ? undefined : keepPlace(draft, waiter, ask)
 }
 
 function refuseBusy(draft: Draft): Refused | undefined {

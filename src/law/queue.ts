@@ -45,18 +45,21 @@ export function isCompatible(draft: Draft, claim: Pick<Claim, 'mode'>): boolean 
   return claim.mode === 'write' ? draft.holdCount === 0 : draft.writer === undefined
 }
 
-/** The lane whose turn it is: one that was passed too often, else the first that has a waiter. */
+/**
+ * The lane whose turn it is: one that was passed too often, else the first that has a waiter. Of two
+ * that were passed equally often the lower goes first, because the grant of the other would pass it.
+ */
 function nextHead(draft: Draft): Waiter | undefined {
   const lanes = laneCount(draft.view.settings)
   if (lanes === 1) return draft.head(0)
   let first: Waiter | undefined
   let passedOver: Waiter | undefined
-  let passesMost = LANE_PASSES_MAX - 1
+  let passesMost = LANE_PASSES_MAX
   for (let lane = 0; lane < lanes; lane += 1) {
     const head = draft.head(lane)
     if (head === undefined) continue
     first ??= head
-    if (draft.passes(lane) > passesMost) {
+    if (draft.passes(lane) >= passesMost) {
       passedOver = head
       passesMost = draft.passes(lane)
     }
@@ -94,7 +97,7 @@ function grantWaiter(draft: Draft, waiter: Waiter): void {
 }
 
 /** The owner holds now: its other entries are decided by the rules for holders. */
-function decideAgain(draft: Draft, owner: string): void {
+export function decideAgain(draft: Draft, owner: string): void {
   for (const waiter of draft.waitersOf(owner)) {
     const hold = draft.hold(owner)
     if (hold === undefined) return

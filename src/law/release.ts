@@ -1,7 +1,8 @@
+import { assert } from './assert.ts'
 import type { Force, Release, Renew } from './commands.ts'
 import type { Decision, Draft } from './draft.ts'
-import { dropStep, endWholeHold, renewHold, withStepsTaken } from './hold-steps.ts'
-import type { Outcome, Refused } from './outcomes.ts'
+import { dropStep, endWholeHold, isLastStep, renewHold, withStepsTaken } from './hold-steps.ts'
+import type { Refused, Released } from './outcomes.ts'
 import { replayEnded } from './acquire.ts'
 import { moveQueue } from './queue.ts'
 import type { Hold, Mode } from './view.ts'
@@ -25,14 +26,16 @@ export function release(draft: Draft, command: Release): Decision {
   return draft.decided(answer)
 }
 
-function releaseStep(
-  draft: Draft,
-  hold: Hold,
-  mode: Mode,
-): Outcome & { readonly kind: 'released' } {
-  const taken = withStepsTaken(hold)
-  const step = taken.steps.findLast((one) => one.mode === mode)
-  const left = step && dropStep(draft, taken, { step, end: 'released' })
+function releaseStep(draft: Draft, hold: Hold, mode: Mode): Released {
+  let left: Hold | undefined
+  if (isLastStep(hold)) {
+    endWholeHold(draft, hold, 'released')
+  } else {
+    const taken = withStepsTaken(hold)
+    const step = taken.steps.findLast((one) => one.mode === mode)
+    assert(step !== undefined, 'a hold has a step for each count')
+    left = dropStep(draft, taken, { step, end: 'released' })
+  }
   if (draft.view.isWatched) draft.tell('released', { owner: hold.owner, mode, token: hold.token })
   return { kind: 'released', reads: left?.reads ?? 0, writes: left?.writes ?? 0 }
 }

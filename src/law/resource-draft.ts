@@ -4,15 +4,15 @@ import type { KeyView, Remembered } from './view.ts'
 /** The memory of a resource, its references and successes, with a decision's changes laid over it. */
 export class ResourceDraft {
   readonly #view: KeyView
-  readonly #changes: Change[]
+  readonly #change: (change: Change) => void
   readonly #added = new Set<string>()
   readonly #dropped = new Set<string>()
   readonly #successes = new Map<string, Remembered | undefined>()
   #cleared = false
 
-  constructor(view: KeyView, changes: Change[]) {
+  constructor(view: KeyView, change: (change: Change) => void) {
     this.#view = view
-    this.#changes = changes
+    this.#change = change
   }
 
   get referenceCount(): number {
@@ -34,13 +34,13 @@ export class ResourceDraft {
   addReference(node: string): void {
     if (this.hasReference(node)) return
     if (!this.#dropped.delete(node)) this.#added.add(node)
-    this.#changes.push({ kind: 'reference-added', node })
+    this.#change({ kind: 'reference-added', node })
   }
 
   dropReference(node: string): boolean {
     if (!this.hasReference(node)) return false
     if (!this.#added.delete(node)) this.#dropped.add(node)
-    this.#changes.push({ kind: 'reference-dropped', node })
+    this.#change({ kind: 'reference-dropped', node })
     return true
   }
 
@@ -49,7 +49,7 @@ export class ResourceDraft {
     this.#cleared = true
     this.#added.clear()
     this.#dropped.clear()
-    this.#changes.push({ kind: 'references-cleared' })
+    this.#change({ kind: 'references-cleared' })
   }
 
   remembered(type: string): Remembered | undefined {
@@ -58,13 +58,13 @@ export class ResourceDraft {
 
   remember(remembered: Remembered): void {
     this.#successes.set(remembered.type, remembered)
-    this.#changes.push({ kind: 'success-remembered', remembered })
+    this.#change({ kind: 'success-remembered', remembered })
   }
 
   forget(type: string): void {
     if (this.remembered(type) === undefined) return
     this.#successes.set(type, undefined)
-    this.#changes.push({ kind: 'success-forgotten', type })
+    this.#change({ kind: 'success-forgotten', type })
   }
 
   /** Forget every success for which the test holds. */

@@ -113,7 +113,7 @@ export interface Ended {
 }
 
 export type EndedAnswer =
-  | { readonly kind: 'hold-ended'; readonly end: HoldEnd; readonly token: number }
+  | { readonly kind: 'hold-ended'; readonly end: HoldEnd }
   | { readonly kind: 'refused'; readonly code: EndedCode }
   | { readonly kind: 'skip'; readonly value: string | undefined }
   | { readonly kind: 'dissolved'; readonly node: string }
@@ -190,6 +190,8 @@ export interface KeyView {
   /** Grants in a row that passed this lane while it waited. */
   passes(lane: number): number
 
+  /** False when nothing of this key can be due; the rest of this group is then not looked at. */
+  hasDue(nowMs: number): boolean
   /** Holds and waiters that may be due: at least every one that is, in order of their moment. */
   dueHolds(nowMs: number): Iterable<Hold>
   dueWaiters(nowMs: number): Iterable<Waiter>
