@@ -1,0 +1,49 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { REPOSITORY } from './source-file.ts'
+
+interface PackReport {
+  readonly filename: string
+  readonly files: readonly { readonly path: string }[]
+}
+
+/** The package as a user gets it: built, packed, and installed in an otherwise empty project. */
+export class PackedPackage {
+  /** What is in the tarball, such as `dist/index.js`. */
+  readonly files: readonly string[]
+  /** The project of the user. */
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'holdfast-packed-'))
+
+  constructor() {
+    run(process.execPath, [join(REPOSITORY, 'scripts/bootstrap.mjs'), '--build'], REPOSITORY)
+    const options = ['--json', '--ignore-scripts', '--pack-destination', this.folder]
+    const [report] = JSON.parse(runNpm(['pack', ...options], REPOSITORY)) as [PackReport]
+    this.files = report.files.map(({ path }) => path)
+    writeFileSync(join(this.folder, 'package.json'), '{ "private": true, "type": "module" }')
+    const tarball = `./${report.filename}`
+    runNpm(['install', '--offline', '--no-audit', '--no-fund', tarball], this.folder)
+  }
+
+  /** The installed package. */
+  get installed(): string {
+    return join(this.folder, 'node_modules/holdfast')
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+function runNpm(args: readonly string[], cwd: string): string {
+  const npm = process.env['npm_execpath'] ?? ''
+  if (/npm-cli\.c?js$/.test(npm)) return run(process.execPath, [npm, ...args], cwd)
+  return run('npm', args, cwd)
+}
+
+function run(command: string, args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: 'utf8' })
+  if (status === 0) return stdout
+  throw new Error(`${command} ${args.join(' ')} failed: ${error?.message ?? stderr + stdout}`)
+}

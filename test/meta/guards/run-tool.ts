@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { REPOSITORY } from './source-file.ts'
+
+export interface ToolResult {
+  readonly status: number | null
+  readonly stdout: string
+  /** Standard output, then standard error. */
+  readonly output: string
+}
+
+export interface ToolOptions {
+  readonly cwd: string
+  readonly args: readonly string[]
+}
+
+/** Runs a script of node_modules, such as `knip/bin/knip.js`, and returns what it printed. */
+export function runTool(script: string, options: ToolOptions): ToolResult {
+  const path = join(REPOSITORY, 'node_modules', script)
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...options.args], {
+    cwd: options.cwd,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+  return { status, stdout, output: `${stdout}${stderr}` }
+}
