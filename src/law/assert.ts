@@ -1,5 +1,5 @@
 /** A state that cannot be, was. Not a failure to handle: a defect to find. */
-export class LawDefect extends Error {
+class LawDefect extends Error {
   override readonly name = 'LawDefect'
 }
 

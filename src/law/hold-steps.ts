@@ -86,7 +86,7 @@ export function toGranted(hold: Hold, mode: Mode, nowMs: number): Granted {
 }
 
 /** The lease becomes the later of what it was and now + ttl; it never shortens. */
-export function withLease(hold: Hold, ttlMs: number, nowMs: number): Hold {
+function withLease(hold: Hold, ttlMs: number, nowMs: number): Hold {
   const leaseAtMs = Math.max(hold.leaseAtMs, nowMs + ttlMs)
   return copyHold(hold, { leaseAtMs, ttlMs: Math.max(hold.ttlMs, ttlMs) })
 }

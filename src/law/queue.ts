@@ -67,7 +67,7 @@ function nextHead(draft: Draft): Waiter | undefined {
   return passedOver ?? first
 }
 
-export function laneCount(settings: LawSettings): number {
+function laneCount(settings: LawSettings): number {
   return Math.max(1, settings.lanes.length)
 }
 

@@ -5,6 +5,7 @@ import {
   GRACE_MS_MIN,
   ID_BYTES_MAX,
   KEY_BYTES_MAX,
+  LANES_MAX,
   META_BYTES_MAX,
   OWNER_BYTES_MAX,
   TTL_MS_MAX,
@@ -14,6 +15,7 @@ import {
   WAIT_MS_MAX,
 } from './limits.ts'
 import { problemWithName, utf8Length } from './names.ts'
+import type { LawSettings } from './settings.ts'
 
 /** What is wrong with a command: the field, and why. */
 export interface Problem {
@@ -43,6 +45,19 @@ const token: Check = (value) => inRange(value, 0, Number.MAX_SAFE_INTEGER)
 function inRange(value: unknown, min: number, max: number): string | undefined {
   if (typeof value !== 'number' || !Number.isInteger(value)) return 'must be a whole number'
   return value < min || value > max ? `must be from ${min} to ${max}` : undefined
+}
+
+const span: Check = (value) =>
+  value === Number.POSITIVE_INFINITY ? undefined : inRange(value, 1, Number.MAX_SAFE_INTEGER)
+
+const lanes: Check = (value) => {
+  if (!Array.isArray(value) || value.length > LANES_MAX) return `must be at most ${LANES_MAX} names`
+  if (new Set(value).size < value.length) return 'must not have a name twice'
+  for (const name of value) {
+    const problem = id(name)
+    if (problem !== undefined) return `has a name that ${problem}`
+  }
+  return undefined
 }
 
 const mode: Check = (value) => oneOf(value, ['read', 'write'])
@@ -182,5 +197,22 @@ function problemWithFinish(command: Finish): Problem | undefined {
     may('token', command.token, token) ??
     may('requestId', command.requestId, anyOwner) ??
     may('coordination', command.coordination, coordination)
+  )
+}
+
+/** What is wrong with the settings that somebody chose. */
+export function problemWithSettings(settings: LawSettings): Problem | undefined {
+  return (
+    need('lanes', settings.lanes, lanes) ??
+    need('coordination', settings.coordination, coordination) ??
+    need('multiNode', settings.multiNode, flag) ??
+    need('updateRequiresNoRef', settings.updateRequiresNoRef, flag) ??
+    need('lockTtlMs', settings.lockTtlMs, ttl) ??
+    need('operationTtlMs', settings.operationTtlMs, ttl) ??
+    need('retentionMs', settings.retentionMs, span) ??
+    need('waiterPatienceMs', settings.waiterPatienceMs, span) ??
+    need('claimWindowMs', settings.claimWindowMs, span) ??
+    need('openPatienceMs', settings.openPatienceMs, span) ??
+    need('waitersPerKeyMax', settings.waitersPerKeyMax, token)
   )
 }

@@ -3,9 +3,10 @@ import type { LockEngine } from '../../engine/engine.ts'
 import { decide, type Law } from '../../law/decide.ts'
 import { TTL_MS_MIN } from '../../law/limits.ts'
 import { DEFAULT_SETTINGS, type LawSettings } from '../../law/settings.ts'
+import { type Problem, problemWithSettings } from '../../law/validate.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import { toStorageError } from './engine-errors.ts'
+import { toInvalidArgument, toStorageError } from './engine-errors.ts'
 import { claimDirectory } from './journal/claim-directory.ts'
 import type { Disk } from './journal/disk.ts'
 import { Journal, type JournalOptions } from './journal/journal.ts'
@@ -16,6 +17,8 @@ import { TableStore } from './table-store.ts'
 
 /** As many as the lock servers in the field have; a power of two is not needed. */
 const SHARDS_DEFAULT = 32
+/** More would cost memory for nothing: each shard has maps of its own. */
+const SHARDS_MAX = 4096
 
 export interface EmbeddedOptions {
   readonly settings?: Partial<LawSettings> | undefined
@@ -73,11 +76,16 @@ export async function openStoredEngine(
 }
 
 function createTable(options: EmbeddedOptions): LockTable {
-  return new LockTable({
-    law: options.law ?? decide,
-    settings: Object.freeze({ ...DEFAULT_SETTINGS, ...options.settings }),
-    shards: options.shards ?? SHARDS_DEFAULT,
-  })
+  const settings = Object.freeze({ ...DEFAULT_SETTINGS, ...options.settings })
+  const shards = options.shards ?? SHARDS_DEFAULT
+  const problem = problemWithSettings(settings) ?? problemWithShards(shards)
+  if (problem !== undefined) throw toInvalidArgument({ kind: 'open' }, problem)
+  return new LockTable({ law: options.law ?? decide, settings, shards })
+}
+
+function problemWithShards(shards: number): Problem | undefined {
+  if (Number.isInteger(shards) && shards >= 1 && shards <= SHARDS_MAX) return undefined
+  return { field: 'shards', message: `must be from 1 to ${SHARDS_MAX}` }
 }
 
 function capabilitiesOf(table: LockTable, durable: boolean): Capabilities {

@@ -4,7 +4,7 @@ import type { KeyCommand } from '../../law/commands.ts'
 import type { Decision, Law } from '../../law/decide.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import type { LawSettings } from '../../law/settings.ts'
-import type { Ended, Hold, Session, Waiter } from '../../law/view.ts'
+import type { Ended, Hold, Namespace, Session, Waiter } from '../../law/view.ts'
 import { DueHeap } from './due-heap.ts'
 import { DueList } from './due-list.ts'
 import { EndedMemory } from './ended-memory.ts'
@@ -60,6 +60,14 @@ export class LockTable {
 
   shardOf(key: string): Shard {
     return this.shards[fnv1a(key) % this.shards.length] as Shard
+  }
+
+  /** Every key that is kept. */
+  *states(namespace?: Namespace): Iterable<KeyState> {
+    for (const { locks, resources } of this.shards) {
+      if (namespace !== 'operation') yield* locks.values()
+      if (namespace !== 'lock') yield* resources.values()
+    }
   }
 
   /** Decide on one key and apply what was decided. */

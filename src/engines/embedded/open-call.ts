@@ -15,6 +15,8 @@ export class OpenCall implements DueItem {
   readonly command: Acquire | Begin
   readonly dueAtMs: number
   heapIndex = -1
+  /** Set when the answer is known; it is delivered as soon as it is durable. */
+  isSettled = false
   /** Set when the answer was delivered; until then an abort can undo a grant. */
   isOver = false
   /** Set when the caller gave up: a grant that is on its way to it is undone and must not arrive. */

@@ -70,6 +70,7 @@ export class OpenCalls {
 
   /** Told by the table that the call's waiter left, with the answer; delivered when it is durable. */
   settle(call: OpenCall, answer: Outcome): void {
+    call.isSettled = true
     this.#table.heap.remove(call)
     this.#durability.after(
       () => {
@@ -126,8 +127,11 @@ export class OpenCalls {
     deliver()
   }
 
+  /** End every wait. A call whose answer is on its way to the disk still gets it: it may be a grant. */
   rejectAll(error: Error): void {
     for (const call of [...this.#open]) {
+      call.unlisten()
+      if (call.isSettled) continue
       this.#table.heap.remove(call)
       this.#end(call, () => call.reject(error))
     }

@@ -1,4 +1,5 @@
 import { unreachable } from '../../law/assert.ts'
+import { ENDED_REMEMBERED_MS } from '../../law/limits.ts'
 import { leaseAtMsOf } from '../../law/hold-steps.ts'
 import { compareNames } from '../../law/names.ts'
 import type { Hold, KeyView, Remembered } from '../../law/view.ts'
@@ -16,6 +17,7 @@ import type {
 } from '../../engine/queries.ts'
 import { KeyState } from './key-state.ts'
 import type { LockTable } from './lock-table.ts'
+import { ResourceState } from './resource-state.ts'
 import { SmallestNames } from './smallest-names.ts'
 import type { WaiterRecord } from './waiter-record.ts'
 
@@ -39,7 +41,7 @@ export function readTable(table: LockTable, query: Query, nowMs: number): ReplyO
       return { resource: query.resource, nodes: [...state.references()] }
     }
     case 'stats':
-      return stats(table)
+      return stats(table, nowMs)
     default:
       return unreachable(query)
   }
@@ -52,8 +54,9 @@ function stateOf(
   namespace: 'lock' | 'operation' = 'lock',
 ): KeyState {
   const shard = table.shardOf(key)
-  const states = namespace === 'lock' ? shard.locks : shard.resources
-  return states.get(key) ?? new KeyState(shard, key)
+  return namespace === 'lock'
+    ? (shard.locks.get(key) ?? new KeyState(shard, key))
+    : (shard.resources.get(key) ?? new ResourceState(shard, key))
 }
 
 function inspect(state: KeyState, nowMs: number, queueLimit: number): InspectReply {
@@ -125,7 +128,7 @@ function list(table: LockTable, query: ListQuery, nowMs: number): ListReply {
   const limit = query.limit ?? LIST_SHOWN
   const after = query.cursor
   const page = new SmallestNames<KeyState>(limit + 1)
-  for (const state of statesOf(table, query.namespace)) {
+  for (const state of table.states(query.namespace)) {
     if (!isListed(state, query)) continue
     const place = placeOf(state)
     if (after === undefined || compareNames(place, after) > 0) page.add(place, state)
@@ -144,13 +147,6 @@ function placeOf(state: KeyState): string {
   return `${state.key}\u0000${state.namespace === 'lock' ? 0 : 1}`
 }
 
-function* statesOf(table: LockTable, namespace?: 'lock' | 'operation'): Iterable<KeyState> {
-  for (const { locks, resources } of table.shards) {
-    if (namespace !== 'operation') yield* locks.values()
-    if (namespace !== 'lock') yield* resources.values()
-  }
-}
-
 function isListed(state: KeyState, { prefix, owner }: ListQuery): boolean {
   if (prefix !== undefined && !state.key.startsWith(prefix)) return false
   if (owner !== undefined) {
@@ -159,12 +155,13 @@ function isListed(state: KeyState, { prefix, owner }: ListQuery): boolean {
   return state.holdCount > 0 || state.queueLength > 0
 }
 
-function stats(table: LockTable): StatsReply {
+/** An end past its time may still be stored with a key that is in use; it is not remembered any more. */
+function stats(table: LockTable, nowMs: number): StatsReply {
   let keys = 0
   let ended = 0
-  for (const state of statesOf(table)) {
+  for (const state of table.states()) {
     keys += 1
-    ended += state.endings?.size ?? 0
+    for (const { atMs } of state.endings ?? []) if (atMs + ENDED_REMEMBERED_MS > nowMs) ended += 1
   }
   let references = 0
   for (const states of table.nodes.values()) references += states.size

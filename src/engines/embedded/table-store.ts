@@ -94,13 +94,9 @@ export class TableStore implements JournalOwner {
     for (const { token } of this.#table.shards) writer.number(token)
     yield writer.take()
     for (const session of this.#table.sessions.values()) yield encodeSession(writer, session)
-    for (const { locks, resources } of this.#table.shards) {
-      for (const states of [locks.values(), resources.values()]) {
-        for (const state of states) {
-          const record = encodeKey(writer, state, changesThatMake(state))
-          if (record !== undefined) yield record
-        }
-      }
+    for (const state of this.#table.states()) {
+      const record = encodeKey(writer, state, changesThatMake(state))
+      if (record !== undefined) yield record
     }
   }
 }

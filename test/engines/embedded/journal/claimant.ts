@@ -1,6 +1,6 @@
 /**
- * A process of its own that claims directories when it is told to. It is sent a directory to claim
- * or `release`, and answers with the pid that owns the directory afterwards, or with an error.
+ * A process of its own that claims directories when it is told to, several times at once if need
+ * be, and answers with the outcome of each attempt.
  */
 import {
   type DirectoryClaim,
@@ -8,31 +8,36 @@ import {
 } from '../../../../src/engines/embedded/journal/claim-directory.ts'
 import { DirectoryOwnedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
 
+export type ClaimantOrder =
+  | { readonly kind: 'claim'; readonly directory: string; readonly times: number }
+  | { readonly kind: 'release' }
+
 export interface ClaimantAnswer {
+  readonly isOwner: boolean
+  /** The pid that has the directory, as far as the attempt could tell. */
   readonly owner: number | null
-  readonly error: string | null
 }
 
 let claim: DirectoryClaim | null = null
 
-async function claimIt(directory: string): Promise<ClaimantAnswer> {
+async function attempt(directory: string): Promise<ClaimantAnswer> {
   try {
     claim = await claimDirectory(directory)
-    return { owner: process.pid, error: null }
+    return { isOwner: true, owner: process.pid }
   } catch (error) {
-    const owner = error instanceof DirectoryOwnedError ? error.pid : null
-    return { owner, error: String(error) }
+    return { isOwner: false, owner: error instanceof DirectoryOwnedError ? error.pid : null }
   }
 }
 
-async function obey(message: string): Promise<void> {
-  if (message !== 'release') {
-    process.send?.(await claimIt(message))
-    return
+async function obey(order: ClaimantOrder): Promise<ClaimantAnswer[]> {
+  if (order.kind === 'claim') {
+    return Promise.all(Array.from({ length: order.times }, () => attempt(order.directory)))
   }
   await claim?.release()
-  process.send?.({ owner: null, error: null } satisfies ClaimantAnswer)
+  return []
 }
 
-process.on('message', (message: string) => void obey(message))
+process.on('message', (order: ClaimantOrder) => {
+  void obey(order).then((answers) => process.send?.(answers))
+})
 process.send?.('ready')

@@ -15,6 +15,9 @@ import { PairOwner } from './pair-owner.ts'
 /** With microtasks on both sides, appends and compaction take turns at every step. */
 const OPTIONS = { preallocateBytes: 256, compactMinBytes: 400, defer: queueMicrotask }
 
+/** Thousands of recoveries take seconds, and more on a busy machine. */
+const SLOW = { timeout: 120_000 }
+
 function createDisk(fault?: (operation: DiskOperation) => DiskFault | undefined): SimulatedDisk {
   return new SimulatedDisk({ random: new Random('compaction'), ...(fault && { fault }) })
 }
@@ -58,7 +61,7 @@ function holdLogWrites(disk: Disk, isHeld: () => boolean, held: (() => void)[]):
   }
 }
 
-describe('compaction', () => {
+describe('compaction', SLOW, () => {
   it('keeps files and start-up small after 100,000 records', async () => {
     const disk = createDisk()
     const options = { preallocateBytes: 16 * 1024, compactMinBytes: 128 * 1024 }
@@ -207,7 +210,7 @@ describe('compaction', () => {
   })
 })
 
-describe('damage', () => {
+describe('damage', SLOW, () => {
   async function createCompacted(): Promise<SimulatedDisk> {
     const disk = createDisk()
     const journal = await new Ledger().open(disk.mount(), new ListOwner(), OPTIONS)

@@ -14,7 +14,7 @@ import { PairOwner } from './pair-owner.ts'
 const OPTIONS = { preallocateBytes: 256, compactMinBytes: 400, defer: queueMicrotask }
 const RECORDS = 60
 /** Hundreds of runs take seconds, and more on a busy machine. */
-const SLOW = { timeout: 60_000 }
+const SLOW = { timeout: 120_000 }
 
 type Fault = DiskFault | { readonly kind: 'kill' }
 

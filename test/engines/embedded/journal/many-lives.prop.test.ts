@@ -12,8 +12,8 @@ import { ListOwner } from './list-owner.ts'
 import { PairOwner } from './pair-owner.ts'
 
 const { HOLDFAST_SEED: seed, HOLDFAST_TEST_DOSE: dose } = process.env
-const SEEDS = dose === 'long' ? 50_000 : 300
-const TIMEOUT_MS = dose === 'long' ? 3_600_000 : 60_000
+const SEEDS = dose === 'long' ? 50_000 : 150
+const TIMEOUT_MS = dose === 'long' ? 3_600_000 : 120_000
 const LIVES = 8
 
 /** Each seed has its own mixture of faults, and each life of the journal its own end. */

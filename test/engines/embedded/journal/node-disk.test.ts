@@ -14,7 +14,7 @@ import { ListOwner } from './list-owner.ts'
 const APPENDER = fileURLToPath(new URL('appender.ts', import.meta.url))
 const KILLS = 3
 /** Starting a process that compiles itself takes long on a busy machine. */
-const SLOW = { timeout: 60_000 }
+const SLOW = { timeout: 120_000 }
 
 let directory: string
 beforeEach(async () => {
@@ -124,7 +124,7 @@ function reasonNotToMount(): string | null {
 
 const reason = reasonNotToMount()
 
-describe('a disk that is full', () => {
+describe('a disk that is full', SLOW, () => {
   it.skipIf(reason !== null)(
     `loses nothing that was acknowledged, and works again with more room${reason === null ? '' : ` (left out: ${reason})`}`,
     async () => {
