@@ -38,17 +38,16 @@ export class CommandRunner {
       case 'release':
       case 'renew':
       case 'cancel':
-        return table.decide(table.shardOf(command.key).lock(command.key), command, nowMs)
+        return table.decide(table.lock(command.key), command, nowMs)
       case 'begin':
       case 'finish':
       case 'withdraw': {
         const { resource } = command
-        return table.decide(table.shardOf(resource).resource(resource), command, nowMs)
+        return table.decide(table.resource(resource), command, nowMs)
       }
       case 'force': {
-        const shard = table.shardOf(command.key)
         const isOperation = command.namespace === 'operation'
-        const state = isOperation ? shard.resource(command.key) : shard.lock(command.key)
+        const state = isOperation ? table.resource(command.key) : table.lock(command.key)
         return table.decide(state, command, nowMs)
       }
       case 'unref':
@@ -72,7 +71,7 @@ export class CommandRunner {
   #unref(command: Unref, nowMs: number): Outcome {
     const { table } = this.#parts
     if (command.resource !== undefined) {
-      const state = table.shardOf(command.resource).resource(command.resource)
+      const state = table.resource(command.resource)
       return table.decide(state, command, nowMs)
     }
     let removed = 0

@@ -12,6 +12,7 @@ import type { Disk } from './journal/disk.ts'
 import { Journal, type JournalOptions } from './journal/journal.ts'
 import { NodeDisk } from './journal/node-disk.ts'
 import { LockTable } from './lock-table.ts'
+import { RecoveryClock } from './recovery-clock.ts'
 import { TableEngine } from './table-engine.ts'
 import { TableStore } from './table-store.ts'
 
@@ -68,9 +69,10 @@ export async function openStoredEngine(
   onClosed?: () => Promise<void>,
 ): Promise<LockEngine> {
   const table = createTable(options)
-  const clock = options.clock ?? new SystemClock()
+  const clock = new RecoveryClock(options.clock ?? new SystemClock())
   const store = new TableStore(table, () => Math.floor(clock.nowMs()))
   const journal = await Journal.open(disk, store, options.journal)
+  clock.start()
   const capabilities = capabilitiesOf(table, true)
   return new TableEngine({ table, clock, capabilities, storage: { journal, store }, onClosed })
 }

@@ -48,7 +48,7 @@ export class IdleKeys {
     if (state.endings === undefined) return
     state.endings.isListed = false
     if (!state.isIdle) return
-    if (state.endings.isOver(overAtMs)) state.shard.forget(state)
+    if (state.endings.isOver(overAtMs)) state.shard.table.forget(state)
     else this.list(state, nowMs)
   }
 }

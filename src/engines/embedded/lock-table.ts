@@ -10,7 +10,7 @@ import { DueList } from './due-list.ts'
 import { EndedMemory } from './ended-memory.ts'
 import { fnv1a } from './fnv1a.ts'
 import { IdleKeys } from './idle-keys.ts'
-import type { KeyState } from './key-state.ts'
+import { KeyState } from './key-state.ts'
 import type { OpenCall } from './open-call.ts'
 import { PartyGraph } from './party-graph.ts'
 import { ResourceState } from './resource-state.ts'
@@ -38,6 +38,8 @@ export interface TableOptions {
 export class LockTable {
   readonly settings: LawSettings
   readonly shards: readonly Shard[]
+  readonly locks: Map<string, KeyState> = new Map()
+  readonly resources: Map<string, ResourceState> = new Map()
   readonly sessions: Map<string, SessionRecord> = new Map()
   readonly parties: PartyGraph = new PartyGraph()
   readonly heap: DueHeap = new DueHeap()
@@ -58,16 +60,40 @@ export class LockTable {
     this.shards = Array.from({ length: options.shards }, (_, index) => new Shard(this, index))
   }
 
+  /** The state of a lock, made if there is none; an idle one is forgotten again when it is decided on. */
+  lock(key: string): KeyState {
+    let state = this.locks.get(key)
+    if (state === undefined) {
+      state = new KeyState(this.shardOf(key), key)
+      this.locks.set(key, state)
+    }
+    return state
+  }
+
+  /** The same for a resource. */
+  resource(key: string): ResourceState {
+    let state = this.resources.get(key)
+    if (state === undefined) {
+      state = new ResourceState(this.shardOf(key), key)
+      this.resources.set(key, state)
+    }
+    return state
+  }
+
+  forget(state: KeyState): void {
+    if (state instanceof ResourceState) this.resources.delete(state.key)
+    else this.locks.delete(state.key)
+  }
+
+  /** Looked up only when a key is new: its state knows its shard. */
   shardOf(key: string): Shard {
     return this.shards[fnv1a(key) % this.shards.length] as Shard
   }
 
   /** Every key that is kept. */
   *states(namespace?: Namespace): Iterable<KeyState> {
-    for (const { locks, resources } of this.shards) {
-      if (namespace !== 'operation') yield* locks.values()
-      if (namespace !== 'lock') yield* resources.values()
-    }
+    if (namespace !== 'operation') yield* this.locks.values()
+    if (namespace !== 'lock') yield* this.resources.values()
   }
 
   /** Decide on one key and apply what was decided. */
@@ -85,7 +111,7 @@ export class LockTable {
   /** An idle key costs nothing of its own once its ends are forgotten. */
   rest(state: KeyState, nowMs: number): void {
     if (!state.isIdle) return
-    if (state.endings === undefined) state.shard.forget(state)
+    if (state.endings === undefined) this.forget(state)
     else this.idle.list(state, nowMs)
   }
 

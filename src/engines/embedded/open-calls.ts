@@ -55,10 +55,10 @@ export class OpenCalls {
 
   #waiterOf(command: Acquire | Begin): WaiterRecord | undefined {
     if (command.kind === 'acquire') {
-      const state = this.#table.shardOf(command.key).locks.get(command.key)
+      const state = this.#table.locks.get(command.key)
       return state?.waiter(command.owner, command.requestId)
     }
-    const state = this.#table.shardOf(command.resource).resources.get(command.resource)
+    const state = this.#table.resources.get(command.resource)
     return state?.waitersOf(ownerOf(command))[0]
   }
 
@@ -112,11 +112,11 @@ export class OpenCalls {
     const nowMs = this.#options.nowMs()
     if (command.kind === 'acquire') {
       const { key, owner, requestId } = command
-      const state = this.#table.shardOf(key).lock(key)
+      const state = this.#table.lock(key)
       this.#table.decide(state, { kind: 'cancel', key, owner, requestId }, nowMs)
     } else {
       const { type, resource, node } = command
-      const state = this.#table.shardOf(resource).resource(resource)
+      const state = this.#table.resource(resource)
       this.#table.decide(state, { kind: 'withdraw', type, resource, node }, nowMs)
     }
   }

@@ -53,10 +53,9 @@ function stateOf(
   key: string,
   namespace: 'lock' | 'operation' = 'lock',
 ): KeyState {
-  const shard = table.shardOf(key)
   return namespace === 'lock'
-    ? (shard.locks.get(key) ?? new KeyState(shard, key))
-    : (shard.resources.get(key) ?? new ResourceState(shard, key))
+    ? (table.locks.get(key) ?? new KeyState(table.shardOf(key), key))
+    : (table.resources.get(key) ?? new ResourceState(table.shardOf(key), key))
 }
 
 function inspect(state: KeyState, nowMs: number, queueLimit: number): InspectReply {

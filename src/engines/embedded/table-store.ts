@@ -65,8 +65,7 @@ export class TableStore implements JournalOwner {
 
   #readKey(from: RecordReader, isOperation: boolean): void {
     const key = from.text()
-    const shard = this.#table.shardOf(key)
-    const state = isOperation ? shard.resource(key) : shard.lock(key)
+    const state = isOperation ? this.#table.resource(key) : this.#table.lock(key)
     const { claimWindowMs, retentionMs } = this.#table.settings
     const nowMs = this.#nowMs()
     const reckoning: Reckoning = { nowMs, claimWindowMs, retentionMs }

@@ -1,0 +1,35 @@
+import type { Clock, Timer } from '../../time/clock.ts'
+
+/**
+ * A clock that stands still while a journal is read. Every lease that comes back starts anew when it is
+ * read, and reading a long journal from a slow disk may take longer than a lease: what was read first must
+ * not be over before anyone can be answered.
+ */
+export class RecoveryClock implements Clock {
+  readonly #clock: Clock
+  #standsAtMs: number | undefined
+  #behindMs = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+    this.#standsAtMs = clock.nowMs()
+  }
+
+  /** Everything is read: from here on it runs, later by as long as it stood still. */
+  start(): void {
+    this.#behindMs = this.#clock.nowMs() - this.nowMs()
+    this.#standsAtMs = undefined
+  }
+
+  nowMs(): number {
+    return this.#standsAtMs ?? this.#clock.nowMs() - this.#behindMs
+  }
+
+  wallMs(): number {
+    return this.#clock.wallMs()
+  }
+
+  setTimer(delayMs: number, callback: () => void): Timer {
+    return this.#clock.setTimer(delayMs, callback)
+  }
+}
