@@ -13,7 +13,7 @@ import {
   rememberAnswer,
 } from './queue.ts'
 import type { LawSettings } from './settings.ts'
-import type { Ended, Waiter } from './view.ts'
+import type { Ended, Mode, Waiter } from './view.ts'
 
 /** A claim, and how long and in which way its owner is willing to wait for it. */
 export interface Ask extends Claim {
@@ -88,8 +88,7 @@ function replay(draft: Draft, ask: Ask): Outcome | undefined {
     return keepPlace(draft, waiter, { ...ask, isOpen })
   }
   const ended = draft.ended('acquire', ask.owner, ask.requestId)
-  if (ended === undefined) return undefined
-  return (ended.mode ?? ask.mode) === ask.mode ? replayEnded(ended) : otherMode()
+  return ended === undefined ? undefined : replayEnded(ended, ask.mode)
 }
 
 function otherMode(): Refused {
@@ -101,7 +100,9 @@ function otherMode(): Refused {
 }
 
 /** A replay of an ended request is answered with how it ended, and changes nothing. */
-export function replayEnded({ answer }: Ended): Outcome {
+export function replayEnded(ended: Ended, mode?: Mode): Outcome {
+  const { answer } = ended
+  if (mode !== undefined && mode !== (ended.mode ?? mode)) return otherMode()
   if (answer.kind !== 'hold-ended') return answer
   return { kind: 'refused', code: 'ended', end: answer.end }
 }

@@ -11,7 +11,7 @@ import type { Hold, Mode } from './view.ts'
 export function release(draft: Draft, command: Release): Decision {
   const { owner, requestId } = command
   const ended = requestId === undefined ? undefined : draft.ended('release', owner, requestId)
-  if (ended !== undefined) return draft.decided(replayEnded(ended))
+  if (ended !== undefined) return draft.decided(replayEnded(ended, command.mode))
   const hold = draft.hold(owner)
   const mode = command.mode ?? (hold !== undefined && hold.writes > 0 ? 'write' : 'read')
   const refusal = refuseNonHolder(hold, command.token, mode)

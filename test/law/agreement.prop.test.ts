@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest'
+import { PlainWorld } from './plain-world.ts'
+import { checkRuns, LANES, lockCommand, operationCommand } from './random-run.ts'
+import { randomSteps } from './random-steps.ts'
+
+const timeout = 120_000
+
+it('law and naive model agree on locks in long random runs', { timeout }, () => {
+  let steps = 0
+  checkRuns(lockCommand, (run) => {
+    for (const _ of randomSteps(run, { namespace: 'lock', comparesWithModel: true })) steps += 1
+  })
+  expect(steps).toBeGreaterThan(5_000)
+})
+
+it('law and naive model agree on lanes in long random runs', { timeout }, () => {
+  let grants = 0
+  checkRuns(lockCommand, (run) => {
+    const settings = { lanes: LANES, openPatienceMs: 15_000 }
+    for (const { decision } of randomSteps(run, {
+      namespace: 'lock',
+      settings,
+      comparesWithModel: true,
+    })) {
+      grants += decision.changes.filter((change) => change.kind === 'lane-passed').length
+    }
+  })
+  expect(grants).toBeGreaterThan(100)
+})
+
+it('law and naive model agree on operations in long random runs', { timeout }, () => {
+  let skips = 0
+  checkRuns(operationCommand, (run) => {
+    for (const { decision } of randomSteps(run, {
+      namespace: 'operation',
+      comparesWithModel: true,
+    })) {
+      skips += decision.outcome.kind === 'skip' ? 1 : 0
+    }
+  })
+  expect(skips).toBeGreaterThan(100)
+})
+
+it('a view that shows more as due than is due changes no answer and no state', { timeout }, () => {
+  checkRuns(lockCommand, (run) => {
+    const plain = new PlainWorld()
+    const eager = new PlainWorld({ showsAllAsDue: true })
+    let nowMs = 1_000
+    for (const command of run) {
+      if (command.kind === 'tick') nowMs += command.ms
+      if (command.kind !== 'acquire' && command.kind !== 'release') continue
+      if (command.kind === 'acquire' && command.session !== undefined) continue
+      expect(eager.run(command, nowMs).outcome).toEqual(plain.run(command, nowMs).outcome)
+      expect(eager.state('lock', command.key)).toEqual(plain.state('lock', command.key))
+    }
+  })
+})

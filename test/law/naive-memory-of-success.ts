@@ -1,0 +1,40 @@
+import type { Outcome } from '../../src/law/outcomes.ts'
+import type { NaiveFacts, NaiveWaiter, Turn } from './naive-state.ts'
+
+/** Steps 2 and 3 of beginning an operation: is it in use, is it done already? Section 6. */
+
+export function isSameVersion(left: string | undefined, right: string | undefined): boolean {
+  return left === undefined || right === undefined || left === right
+}
+
+export function addReference(turn: Turn, facts: NaiveFacts): void {
+  if (facts.type !== 'pull' || turn.key.refs.includes(facts.node)) return
+  turn.key.refs.push(facts.node)
+}
+
+function needsNoReference(turn: Turn, type: string): boolean {
+  return type === 'delete' || (type === 'update' && turn.world.settings.updateRequiresNoRef)
+}
+
+/** The answer that spares the work, or `undefined` if the work is to be done. */
+function verdictFor(turn: Turn, facts: NaiveFacts): Outcome | undefined {
+  if (facts.coordination !== 'server') return undefined
+  const { key, now } = turn
+  if (needsNoReference(turn, facts.type) && key.refs.length > 0) {
+    return { kind: 'refused', code: 'in_use', nodes: [...key.refs] }
+  }
+  const isDeleting = key.holds.some((hold) => hold.facts?.type === 'delete')
+  const done = key.successes.find(
+    (success) =>
+      success.type === facts.type &&
+      success.until > now &&
+      isSameVersion(success.version, facts.version),
+  )
+  if (done === undefined || isDeleting) return undefined
+  addReference(turn, facts)
+  return { kind: 'skip', value: done.value }
+}
+
+export function verdictAtHead(turn: Turn, waiter: NaiveWaiter): Outcome | undefined {
+  return waiter.facts && verdictFor(turn, waiter.facts)
+}

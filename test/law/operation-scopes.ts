@@ -1,0 +1,57 @@
+import type { LawSettings } from '../../src/law/settings.ts'
+import type { ExploredCommand, Scope } from './explore.ts'
+
+const RESOURCE = 'a'
+const TTL_MS = 1_000
+const TICK_MS = 600
+
+interface OperationScopeOptions {
+  readonly name: string
+  readonly depth: number
+  readonly types: readonly string[]
+  readonly nodes: readonly string[]
+  readonly versions: readonly (string | undefined)[]
+  /** Explicit request ids, used again and again; the default id otherwise. */
+  readonly ids?: readonly (string | undefined)[]
+  readonly settings?: Partial<LawSettings>
+}
+
+/** Nodes that begin, finish, fail, withdraw and drop references on one resource. */
+export function createOperationScope(options: OperationScopeOptions): Scope {
+  const { name, depth, types, nodes, settings, ids } = options
+  const commands: readonly ExploredCommand[] = [
+    ...types.flatMap((type) => nodes.flatMap((node) => commandsOf(options, type, node))),
+    ...nodes.map((node) => ({ kind: 'unref', resource: RESOURCE, node }) as const),
+    { kind: 'tick', ms: TICK_MS },
+    { kind: 'expire' },
+  ]
+  return {
+    name,
+    namespace: 'operation',
+    settings: { retentionMs: 2_000, claimWindowMs: 500, waiterPatienceMs: 1_500, ...settings },
+    depth,
+    commands: () => commands,
+    naming: { keepsIds: ids !== undefined, keepsOwners: true },
+  }
+}
+
+function commandsOf(
+  { versions, ids = [undefined] }: OperationScopeOptions,
+  type: string,
+  node: string,
+): readonly ExploredCommand[] {
+  const about = { type, node, resource: RESOURCE }
+  const begin = { kind: 'begin', ...about, ttlMs: TTL_MS } as const
+  return [
+    ...versions.flatMap((version) =>
+      ids.flatMap((requestId) =>
+        [0, 5_000].map((waitMs) => ({ ...begin, version, requestId, waitMs })),
+      ),
+    ),
+    ...ids.flatMap((requestId): ExploredCommand[] => [
+      { kind: 'finish', ...about, requestId, success: true, value: `"${node}"` },
+      { kind: 'finish', ...about, requestId, success: false, error: 'disk' },
+    ]),
+    { kind: 'withdraw', ...about },
+  ]
+}

@@ -1,0 +1,122 @@
+import { expect, it } from 'vitest'
+import { DEFAULT_SETTINGS } from '../../src/law/settings.ts'
+import { checkRuns, operationCommand } from './random-run.ts'
+import { type RandomStep, randomSteps } from './random-steps.ts'
+
+const timeout = 120_000
+
+interface Node {
+  readonly node: string
+}
+
+interface Success {
+  readonly type: string
+  readonly version: string | undefined
+  readonly untilMs: number
+}
+
+/** Who was told to skip in a step, and of which type and version it was. */
+function skipsOf(step: RandomStep): readonly (Omit<Success, 'untilMs'> & Node)[] {
+  const { command, decision } = step
+  const isSkipped = decision.outcome.kind === 'skip' && !isReplay(step)
+  const own = command.kind === 'begin' && isSkipped ? [command] : []
+  const settled = decision.changes.flatMap((change) =>
+    change.kind === 'waiter-gone' && change.answer.kind === 'skip' && change.waiter.operation
+      ? [change.waiter.operation]
+      : [],
+  )
+  return [...own, ...settled].map(({ type, version, node }) => ({ type, version, node }))
+}
+
+/** The operation that ended with success in this step, if one did. */
+function successOf({ command, decision, nowMs }: RandomStep): (Success & Node) | undefined {
+  if (command.kind !== 'finish' || !command.success) return undefined
+  const owner = `${command.type}:${command.node}`
+  for (const change of decision.changes) {
+    if (change.kind !== 'hold-ended' || change.end !== 'released') continue
+    if (change.hold.owner !== owner || change.hold.operation === undefined) continue
+    const { type, node, version } = change.hold.operation
+    return { type, node, version, untilMs: nowMs + DEFAULT_SETTINGS.retentionMs }
+  }
+  return undefined
+}
+
+/** A late copy of a request is told what the request was told, whatever has happened since. */
+function isReplay({ command, before }: RandomStep): boolean {
+  if (command.kind !== 'begin' || command.requestId === undefined) return false
+  const owner = `${command.type}:${command.node}`
+  return before.ended.some(
+    (entry) =>
+      entry.verb === 'acquire' && entry.owner === owner && entry.requestId === command.requestId,
+  )
+}
+
+it('references are the nodes that pulled or skipped since the last delete, less those that dropped theirs', {
+  timeout,
+}, () => {
+  let referenced = 0
+  checkRuns(operationCommand, (run) => {
+    let nodes = new Set<string>()
+    for (const step of randomSteps(run, { namespace: 'operation' })) {
+      if (step.place.key !== 'a') continue
+      const success = successOf(step)
+      if (success?.type === 'delete') nodes = new Set()
+      if (success?.type === 'pull') nodes.add(success.node)
+      for (const { type, node } of skipsOf(step)) if (type === 'pull') nodes.add(node)
+      if (step.command.kind === 'unref') nodes.delete(step.command.node)
+      expect(new Set(step.after.references)).toEqual(nodes)
+      referenced += nodes.size
+    }
+  })
+  expect(referenced).toBeGreaterThan(1_000)
+})
+
+it('a delete never runs while the resource is referenced', { timeout }, () => {
+  let deletes = 0
+  checkRuns(operationCommand, (run) => {
+    for (const { after } of randomSteps(run, { namespace: 'operation' })) {
+      if (after.holds[0]?.operation?.type !== 'delete') continue
+      deletes += 1
+      expect(after.references).toEqual([])
+    }
+  })
+  expect(deletes).toBeGreaterThan(100)
+})
+
+it('skip is only answered after a success of that type and version that is still remembered and not undone', {
+  timeout,
+}, () => {
+  let skips = 0
+  checkRuns(operationCommand, (run) => {
+    let successes: Success[] = []
+    for (const step of randomSteps(run, { namespace: 'operation' })) {
+      if (step.place.key !== 'a') continue
+      const success = successOf(step)
+      const before = successes
+      if (success) {
+        const isUndone = ({ type }: Success): boolean =>
+          success.type === 'delete' || type === 'delete' || type === success.type
+        successes = [...successes.filter((other) => !isUndone(other)), success]
+      }
+      for (const { type, version } of skipsOf(step)) {
+        skips += 1
+        const reason = [...before, ...successes].find(
+          (other) =>
+            other.type === type &&
+            other.untilMs > step.nowMs &&
+            (other.version === version || other.version === undefined || version === undefined),
+        )
+        expect(reason).toBeDefined()
+      }
+    }
+  })
+  expect(skips).toBeGreaterThan(100)
+})
+
+it('one resource runs one operation at a time', { timeout }, () => {
+  checkRuns(operationCommand, (run) => {
+    for (const { after } of randomSteps(run, { namespace: 'operation' })) {
+      expect(after.holds.length).toBeLessThanOrEqual(1)
+    }
+  })
+})
