@@ -1,0 +1,65 @@
+/** Distributed locks: what a program that uses them needs. */
+export type { Capabilities } from './engine/capabilities.ts'
+export type { LockEngine, WatchEvent } from './engine/engine.ts'
+export {
+  ERROR_CATALOGUE,
+  type ErrorClass,
+  type ErrorCode,
+  type ErrorEntry,
+} from './engine/error-catalogue.ts'
+export {
+  AbortedError,
+  ConflictError,
+  InternalError,
+  InvalidArgumentError,
+  isLockError,
+  LimitError,
+  LockError,
+  type LockErrorOptions,
+  NotFoundError,
+  TimeoutError,
+  UnavailableError,
+} from './engine/errors.ts'
+export type {
+  HolderReply,
+  InspectReply,
+  ListReply,
+  RememberedReply,
+  WaiterReply,
+} from './engine/queries.ts'
+export type { Coordination } from './law/settings.ts'
+export type { Mode, Namespace } from './law/view.ts'
+export { connect } from './locks/connect.ts'
+export { createLocks } from './locks/create-locks.ts'
+export type { Duration } from './locks/durations.ts'
+export type { LockHandle } from './locks/lock-handle.ts'
+export type {
+  AcquireOptions,
+  BeginNowOptions,
+  BeginOptions,
+  ConnectOptions,
+  CreateLocksOptions,
+  EmbeddedOptions,
+  ForceReleaseOptions,
+  InspectOptions,
+  ListOptions,
+  LocksOptions,
+  OnceOptions,
+  TryAcquireOptions,
+  UnrefOptions,
+  WaitOptions,
+  WatchOptions,
+} from './locks/lock-options.ts'
+export type { LockSet } from './locks/lock-set.ts'
+export type { Locks, WithLock } from './locks/locks.ts'
+export type { LossReason } from './locks/lost-error.ts'
+export type {
+  BeginNowOutcome,
+  BeginOutcome,
+  OnceContext,
+  OnceOutcome,
+  OperationHandle,
+  OperationResult,
+} from './locks/operation-handle.ts'
+export type { LockWatch } from './locks/watch-stream.ts'
+export type { Clock, Timer } from './time/clock.ts'

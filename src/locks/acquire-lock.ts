@@ -1,0 +1,67 @@
+import type { Acquire } from '../law/commands.ts'
+import type { OutcomeOf, Refused } from '../law/outcomes.ts'
+import type { HeldLock } from './held-lock.ts'
+import type { LocksContext } from './locks-context.ts'
+import { runInScope, type TaskScope } from './task-context.ts'
+
+/**
+ * The two ways to a lock. Both go the short way where that is enough; it is written out twice because
+ * one more async function in between would cost as much as the engine does.
+ */
+
+/** Ask for a lock. Resolves to the refusal, if there was one; then the lock has ended. */
+export async function acquireLock(
+  context: LocksContext,
+  lock: HeldLock,
+): Promise<Refused | undefined> {
+  const sentAtMs = context.clock.nowMs()
+  let outcome: OutcomeOf<Acquire>
+  try {
+    outcome = await lock.ask()
+  } catch (error) {
+    return lock.recover(error, sentAtMs)
+  }
+  return lock.accept(outcome, sentAtMs) ? undefined : lock.settle(outcome, sentAtMs)
+}
+
+/** Ask for a lock, run a function under it, release it. What `Locks.withLock` promises is done here. */
+export async function runWithLock<Result>(
+  context: LocksContext,
+  lock: HeldLock,
+  run: (lock: HeldLock) => Result | Promise<Result>,
+): Promise<Result> {
+  const sentAtMs = context.clock.nowMs()
+  let outcome: OutcomeOf<Acquire> | undefined
+  let refused: Refused | undefined
+  try {
+    outcome = await lock.ask()
+  } catch (error) {
+    refused = await lock.recover(error, sentAtMs)
+  }
+  if (outcome !== undefined && !lock.accept(outcome, sentAtMs)) {
+    refused = await lock.settle(outcome, sentAtMs)
+  }
+  if (refused !== undefined) throw lock.refusalError(refused)
+  const scope: TaskScope = { party: lock.party, open: 0, ended: false }
+  let result: Result
+  try {
+    result = await (context.tracksTasks ? runInScope(scope, run, lock) : run(lock))
+  } catch (error) {
+    scope.ended = true
+    await lock[Symbol.asyncDispose]()
+    throw error
+  }
+  scope.ended = true
+  const releasing = lock.startRelease()
+  if (releasing === null) {
+    await lock[Symbol.asyncDispose]()
+  } else {
+    try {
+      lock.finishRelease(await releasing)
+    } catch (error) {
+      await lock.recoverRelease(error)
+    }
+  }
+  if (lock.loss !== undefined) throw lock.lostError({ result })
+  return result
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import type { LockEngine } from '../engine/engine.ts'
+import { createError } from '../engine/errors.ts'
+import { TTL_MS_DEFAULT } from '../law/limits.ts'
+import { SystemClock } from '../time/system-clock.ts'
+import { parseTtl } from './acquire-terms.ts'
+import type { CreateLocksOptions } from './lock-options.ts'
+import { Locks } from './locks.ts'
+import { LocksContext } from './locks-context.ts'
+import { OWNER_NAME_BYTES_MAX } from './locks-limits.ts'
+
+/**
+ * Locks of an engine that is already there. Closing them does not close the engine: it belongs to
+ * whoever opened it.
+ *
+ * @example
+ * ```ts
+ * import { createLocks } from 'holdfast'
+ * import type { LockEngine } from 'holdfast/engine'
+ *
+ * export async function countLocks(engine: LockEngine): Promise<number> {
+ *   await using locks = createLocks(engine, { owner: 'inspector' })
+ *   const { locks: found } = await locks.list({ limit: 1000 })
+ *   return found.length
+ * }
+ * ```
+ */
+export function createLocks(engine: LockEngine, options: CreateLocksOptions = {}): Locks {
+  return createOwningLocks(engine, options)
+}
+
+/** The same, for an engine that ends with its locks. */
+export function createOwningLocks(
+  engine: LockEngine,
+  options: CreateLocksOptions,
+  closeEngine?: () => Promise<void>,
+): Locks {
+  const { owner, node, ttl, clock = new SystemClock(), random = drawRandom } = options
+  if (owner !== undefined) assertName(owner, 'owner')
+  if (node !== undefined) assertName(node, 'node')
+  const unique = createId(random)
+  const id = owner === undefined ? unique : `${owner}-${unique}`
+  return new Locks({
+    context: new LocksContext({ engine, clock, random, id }),
+    node: node ?? owner ?? unique,
+    ttlMs: ttl === undefined ? TTL_MS_DEFAULT : parseTtl(ttl),
+    closeEngine,
+  })
+}
+
+/** 64 bits: two processes that draw the same one would take each other for one owner. */
+function createId(random: () => number): string {
+  const draw = (): string =>
+    Math.floor(random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0')
+  return draw() + draw()
+}
+
+function drawRandom(): number {
+  return randomBytes(4).readUInt32BE() / 2 ** 32
+}
+
+function assertName(name: string, option: string): void {
+  const sizeBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
+  if (sizeBytes >= 1 && sizeBytes <= OWNER_NAME_BYTES_MAX) return
+  throw createError(
+    'LOCK_INVALID_ARGUMENT',
+    `${option} has to be a name of 1 to ${OWNER_NAME_BYTES_MAX} bytes`,
+    { details: { option } },
+  )
+}

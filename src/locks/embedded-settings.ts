@@ -1,0 +1,35 @@
+import type { LawSettings } from '../law/settings.ts'
+import { type Duration, parseDuration } from './durations.ts'
+import type { EmbeddedOptions } from './lock-options.ts'
+
+/** The options of an engine in this process, as such an engine takes them. */
+export interface EmbeddedSettings {
+  readonly shards?: number
+  readonly settings: Partial<LawSettings>
+}
+
+/** What is kept for longer than this belongs into a database. */
+const SETTING_MS_MAX = 366 * 24 * 60 * 60 * 1000
+
+/** Only what was given: everything else is the engine's to choose. */
+export function parseEmbeddedOptions(options: EmbeddedOptions): EmbeddedSettings {
+  const { lanes, coordination, multiNode, updateRequiresNoRef, retention } = options
+  const { waiterPatience, claimWindow, waitersPerKeyMax, shards } = options
+  const settings: Partial<LawSettings> = {
+    ...(lanes !== undefined && { lanes: Object.freeze([...lanes]) }),
+    ...(coordination !== undefined && { coordination }),
+    ...(multiNode !== undefined && { multiNode }),
+    ...(updateRequiresNoRef !== undefined && { updateRequiresNoRef }),
+    ...(retention !== undefined && { retentionMs: parseSetting('retention', retention) }),
+    ...(waiterPatience !== undefined && {
+      waiterPatienceMs: parseSetting('waiterPatience', waiterPatience),
+    }),
+    ...(claimWindow !== undefined && { claimWindowMs: parseSetting('claimWindow', claimWindow) }),
+    ...(waitersPerKeyMax !== undefined && { waitersPerKeyMax }),
+  }
+  return shards === undefined ? { settings } : { settings, shards }
+}
+
+function parseSetting(option: string, value: Duration): number {
+  return parseDuration(value, { option, minMs: 1, maxMs: SETTING_MS_MAX })
+}

@@ -1,0 +1,306 @@
+import type { LockError } from '../engine/errors.ts'
+import type { Acquire, Release } from '../law/commands.ts'
+import type { OutcomeOf, Refused } from '../law/outcomes.ts'
+import type { Mode } from '../law/view.ts'
+import { type AcquireTerms, parseTtl, parseWait } from './acquire-terms.ts'
+import type { Duration } from './durations.ts'
+import { Lease, type RenewalAnswer } from './lease.ts'
+import type { LockHandle } from './lock-handle.ts'
+import type { WaitOptions } from './lock-options.ts'
+import type { LocksContext } from './locks-context.ts'
+import { toLossReason } from './lost-error.ts'
+import { ModeChanger } from './mode-changer.ts'
+import { createRefusalError } from './refusal-errors.ts'
+import { releaseAgain, releaseStep } from './release-step.ts'
+import {
+  callOff,
+  type GrantAnswer,
+  type GrantRequest,
+  isFresh,
+  recoverGrant,
+  requestGrant,
+  settleGrant,
+} from './request-grant.ts'
+import type { TaskScope } from './task-context.ts'
+
+export interface HeldLockOptions {
+  readonly key: string
+  /** Undefined for a party of its own. */
+  readonly party: string | undefined
+  readonly scope: TaskScope | undefined
+}
+
+/**
+ * One lock, from the moment it is asked for.
+ *
+ * The way to a grant and the way back are split into a short part without promises and a long part for
+ * everything out of the ordinary, so that `withLock` can go the short way in one function.
+ */
+export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
+  readonly key: string
+  readonly owner: string
+  readonly #party: string | undefined
+  /** In front of every request id, where the owner is not this lock's alone. */
+  readonly #idPrefix: string
+  #requests = 0
+  #mode: Mode
+  #token = 0
+  #changer: ModeChanger | undefined = undefined
+  #releasing: Promise<unknown> | undefined = undefined
+  #isDetached = false
+
+  constructor(context: LocksContext, terms: AcquireTerms, options: HeldLockOptions) {
+    super(context, terms, options.scope)
+    const own = context.nextOwner()
+    this.key = options.key
+    this.owner = terms.owner ?? own
+    this.#party = options.party
+    this.#mode = terms.mode
+    this.#idPrefix = terms.owner === undefined ? '' : `${own}-`
+  }
+
+  get mode(): Mode {
+    return this.#mode
+  }
+
+  get token(): number {
+    return this.#token
+  }
+
+  /** Whom this lock counts for when the engine looks for deadlocks. */
+  get party(): string {
+    return this.#party ?? this.owner
+  }
+
+  /** Send the first request. */
+  ask(): Promise<OutcomeOf<Acquire>> {
+    const { mode, waitMs, signal } = this.terms
+    const request = this.createRequest(mode, waitMs)
+    return this.context.engine.apply(request, signal === undefined ? undefined : { signal })
+  }
+
+  /** Take the answer to `ask` if it is a grant that can be relied on as it is. */
+  accept(outcome: OutcomeOf<Acquire>, sentAtMs: number): boolean {
+    if (outcome.kind !== 'granted' || this.context.isClosed) return false
+    const nowMs = this.context.clock.nowMs()
+    if (!isFresh(outcome, sentAtMs, nowMs)) return false
+    this.#token = outcome.token
+    this.begin(outcome.leaseMs, sentAtMs, nowMs)
+    return true
+  }
+
+  /** Any other answer to `ask`. Resolves to the refusal, if it is one; then this lock has ended. */
+  settle(outcome: OutcomeOf<Acquire>, sentAtMs: number): Promise<Refused | undefined> {
+    const asked = this.#asked(sentAtMs)
+    return this.#conclude(settleGrant(this.context, asked, { outcome, sentAtMs }), sentAtMs)
+  }
+
+  /** `ask` failed. Resolves as `settle` does. */
+  recover(error: unknown, sentAtMs: number): Promise<Refused | undefined> {
+    return this.#conclude(recoverGrant(this.context, this.#asked(sentAtMs), error), sentAtMs)
+  }
+
+  /**
+   * Send the release, if it is as simple as that: the lock is held, has one step, and its owner is its
+   * own. Else `null`, and it takes a `release`.
+   */
+  startRelease(): Promise<OutcomeOf<Release>> | null {
+    const isSimple =
+      this.#releasing === undefined && this.#changer === undefined && this.#idPrefix === ''
+    if (!isSimple || this.#isDetached || !this.end()) return null
+    const releasing = this.context.engine.apply(this.createRelease(this.#mode, undefined))
+    this.#releasing = releasing
+    return releasing
+  }
+
+  /** The answer to `startRelease`. */
+  finishRelease(outcome: OutcomeOf<Release>): void {
+    if (outcome.kind === 'refused') this.endedEarly(toLossReason(outcome))
+  }
+
+  /** `startRelease` failed. Never rejects: the lease ends by itself. */
+  async recoverRelease(error: unknown): Promise<void> {
+    const command = this.createRelease(this.#mode, undefined)
+    try {
+      this.finishRelease(await releaseAgain(this.context, command, error))
+    } catch {
+      // Whoever runs a function under a lock cares for what came of the function.
+    }
+  }
+
+  /** The error of a refusal, for whoever asked for this lock. */
+  refusalError(refused: Refused): LockError {
+    return this.#toError(refused, 'acquire', this.terms.waitMs)
+  }
+
+  async upgrade(options: WaitOptions = {}): Promise<void> {
+    const waitMs = parseWait(options.wait)
+    this.assertHeld()
+    await this.#changes().upgrade(waitMs, options.signal)
+  }
+
+  async downgrade(): Promise<void> {
+    this.assertHeld()
+    await this.#changes().downgrade()
+  }
+
+  async renew(ttl?: Duration): Promise<void> {
+    await this.confirm(ttl === undefined ? this.terms.ttlMs : parseTtl(ttl))
+  }
+
+  release(): Promise<void> {
+    this.#releasing ??= this.#release()
+    return this.#releasing as Promise<void>
+  }
+
+  detach(): void {
+    this.stopRenewing()
+    this.#isDetached = true
+  }
+
+  /** Never rejects: it must not take the place of an error that the block itself threw. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isDetached) return
+    try {
+      await this.release()
+    } catch {
+      // The lease ends by itself.
+    }
+  }
+
+  /** A new request; sent again, it is the same request. */
+  createRequest(mode: Mode, waitMs: number): Acquire {
+    this.#requests += 1
+    return this.#latestRequest(mode, waitMs)
+  }
+
+  createRelease(mode: Mode, requestId: string | undefined): Release {
+    const { key, owner } = this
+    return { kind: 'release', key, owner, mode, token: this.#sureToken, requestId }
+  }
+
+  nextId(): string {
+    this.#requests += 1
+    return this.#idPrefix + this.#requests
+  }
+
+  setMode(mode: Mode, token: number): void {
+    this.#mode = mode
+    this.#token = token
+  }
+
+  /** The error of a change that was refused. If it was refused as a stranger's, the lock is lost. */
+  changeError(refused: Refused, verb: string, waitedMs: number): LockError {
+    if (refused.code !== 'not_holder' && refused.code !== 'stale_token') {
+      return this.#toError(refused, verb, waitedMs)
+    }
+    this.lose(toLossReason(refused))
+    return this.lostError()
+  }
+
+  protected async sendRenewal(ttlMs: number): Promise<RenewalAnswer> {
+    const { key, owner } = this
+    const token = this.#sureToken
+    const outcome = await this.context.engine.apply({ kind: 'renew', key, owner, ttlMs, token })
+    if (outcome.kind === 'renewed') return outcome
+    if (token !== undefined && token !== this.#token) return { kind: 'unclear' }
+    return { kind: 'lost', reason: toLossReason(outcome) }
+  }
+
+  protected callOff(): void {
+    const { mode, waitMs } = this.terms
+    void callOff(this.context, this.#latestRequest(mode, waitMs))
+  }
+
+  protected describe(): { readonly what: string; readonly key: string } {
+    return { what: `the ${this.#mode} lock on "${this.key}"`, key: this.key }
+  }
+
+  #latestRequest(mode: Mode, waitMs: number): Acquire {
+    return {
+      kind: 'acquire',
+      key: this.key,
+      owner: this.owner,
+      requestId: this.#idPrefix + this.#requests,
+      mode,
+      ttlMs: this.terms.ttlMs,
+      waitMs,
+      party: this.#party,
+      lane: this.terms.lane,
+      meta: this.terms.meta,
+    }
+  }
+
+  #asked(startedAtMs: number): GrantRequest {
+    const { mode, waitMs, signal } = this.terms
+    return { request: this.#latestRequest(mode, waitMs), signal, startedAtMs }
+  }
+
+  async #conclude(
+    answering: Promise<GrantAnswer>,
+    startedAtMs: number,
+  ): Promise<Refused | undefined> {
+    const { mode, waitMs, signal } = this.terms
+    try {
+      let { outcome, sentAtMs, nowMs } = await answering
+      let leftMs = Math.ceil(startedAtMs + waitMs - nowMs)
+      // A grant that had ended before it arrived was nobody's refusal: ask anew while there is time.
+      while (outcome.kind === 'refused' && outcome.code === 'not_holder' && leftMs > 0) {
+        const request = this.createRequest(mode, leftMs)
+        ;({ outcome, sentAtMs, nowMs } = await requestGrant(this.context, request, signal))
+        leftMs = Math.ceil(startedAtMs + waitMs - nowMs)
+      }
+      if (outcome.kind === 'refused') {
+        this.end()
+        return outcome
+      }
+      this.#token = outcome.token
+      this.begin(outcome.leaseMs, sentAtMs, nowMs)
+    } catch (error) {
+      this.end()
+      throw error
+    }
+    if (!this.context.isClosed) return undefined
+    await this[Symbol.asyncDispose]()
+    throw this.context.closedError()
+  }
+
+  #changes(): ModeChanger {
+    this.#changer ??= new ModeChanger(this, this.context)
+    return this.#changer
+  }
+
+  get #sureToken(): number | undefined {
+    return this.#changer?.isTokenSure === false ? undefined : this.#token
+  }
+
+  #toError(refused: Refused, verb: string, waitedMs: number): LockError {
+    if (this.context.isClosed) return this.context.closedError()
+    return createRefusalError(refused, {
+      what: `${verb} the ${this.#mode} lock on "${this.key}"`,
+      key: this.key,
+      waitedMs,
+      wallMs: this.context.clock.wallMs(),
+    })
+  }
+
+  async #release(): Promise<void> {
+    const wasHeld = this.end()
+    if (wasHeld) return this.#giveUp()
+    // What the holder no longer trusts may still stand in the way of others.
+    if (this.loss !== 'expired' && this.loss !== 'unconfirmed') return
+    try {
+      await this.#giveUp()
+    } catch {
+      // It was lost before; that it could not be released is no news.
+    }
+  }
+
+  async #giveUp(): Promise<void> {
+    await this.#changer?.settle()
+    // An owner of its own needs no request id: its token cannot release anybody else.
+    const requestId = this.#idPrefix === '' ? undefined : this.nextId()
+    const command = this.createRelease(this.#mode, requestId)
+    this.finishRelease(await releaseStep(this.context, command))
+  }
+}

@@ -1,0 +1,151 @@
+import type { LockError } from '../engine/errors.ts'
+import type { Begin, Finish } from '../law/commands.ts'
+import { VALUE_BYTES_MAX } from '../law/limits.ts'
+import type { Granted, OutcomeOf } from '../law/outcomes.ts'
+import { toJsonText } from './json-text.ts'
+import { Lease, type LeaseTerms, type RenewalAnswer } from './lease.ts'
+import type { LocksContext } from './locks-context.ts'
+import { RETRY_MS_MIN } from './locks-limits.ts'
+import { toLossReason } from './lost-error.ts'
+import type { OperationHandle, OperationResult } from './operation-handle.ts'
+import { createRefusalError } from './refusal-errors.ts'
+import { askAgain } from './retrying.ts'
+import { undoBegin } from './undo-begin.ts'
+
+/** How an operation ended, with its value as text. */
+type Ending = Pick<Finish, 'success' | 'value' | 'error'>
+
+export interface HeldOperationOptions {
+  /** What it was granted for; asked again, it renews the lease. */
+  readonly request: Begin
+  readonly terms: LeaseTerms
+  readonly granted: Granted
+}
+
+/** One operation that was granted to this node. */
+export class HeldOperation extends Lease implements OperationHandle {
+  readonly token: number
+  readonly #request: Begin
+  #finishing: Promise<void> | undefined = undefined
+
+  constructor(context: LocksContext, options: HeldOperationOptions) {
+    super(context, options.terms)
+    this.#request = { ...options.request, waitMs: 0 }
+    this.token = options.granted.token
+  }
+
+  get type(): string {
+    return this.#request.type
+  }
+
+  get resource(): string {
+    return this.#request.resource
+  }
+
+  get node(): string {
+    return this.#request.node
+  }
+
+  finish(result: OperationResult): Promise<void> {
+    if (this.#finishing !== undefined) return this.#finishing
+    if (!result.success) return this.#finishOnce({ success: false, error: result.error })
+    let value: string | undefined
+    try {
+      value = toJsonText(result.value, {
+        what: `the value of ${this.#name}`,
+        bytesMax: VALUE_BYTES_MAX,
+      })
+    } catch (error) {
+      // Nothing was said to the engine; the operation goes on.
+      return Promise.reject(error as LockError)
+    }
+    return this.#finishOnce({ success: true, value })
+  }
+
+  /** Never rejects: it must not take the place of an error that the block itself threw. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await (this.#finishing ?? this.finish({ success: false, error: 'ended without a result' }))
+    } catch {
+      // The lease ends by itself.
+    }
+  }
+
+  /** A holder that asks again renews its lease. Whatever else it is answered, it does not hold. */
+  protected async sendRenewal(ttlMs: number): Promise<RenewalAnswer> {
+    const outcome = await this.context.engine.apply({ ...this.#request, ttlMs })
+    if (outcome.kind === 'granted' && outcome.token === this.token) {
+      return { kind: 'renewed', leaseMs: outcome.leaseMs }
+    }
+    // If its end was forgotten, the question was taken for a new one.
+    await undoBegin(this.context, this.#request, outcome)
+    return {
+      kind: 'lost',
+      reason: outcome.kind === 'refused' ? toLossReason(outcome) : 'not_holder',
+    }
+  }
+
+  protected callOff(): void {
+    // An operation exists only once it is granted; there is no wait to call off.
+  }
+
+  protected describe(): { readonly what: string; readonly key: string } {
+    return { what: this.#name, key: this.resource }
+  }
+
+  get #name(): string {
+    return `the ${this.type} of "${this.resource}"`
+  }
+
+  #finishOnce(ending: Ending): Promise<void> {
+    this.#finishing = this.#finish(ending)
+    return this.#finishing
+  }
+
+  async #finish(ending: Ending): Promise<void> {
+    if (!this.end() && this.loss !== 'expired' && this.loss !== 'unconfirmed') {
+      if (ending.success) throw this.lostError()
+      return
+    }
+    const outcome = await this.#send(ending)
+    if (outcome.kind === 'finished') return
+    if (outcome.code !== 'not_holder' && outcome.code !== 'stale_token') {
+      throw createRefusalError(outcome, {
+        what: `finish ${this.#name}`,
+        key: this.resource,
+        wallMs: this.context.clock.wallMs(),
+      })
+    }
+    this.endedEarly(toLossReason(outcome))
+    if (ending.success) throw this.lostError()
+  }
+
+  async #send(ending: Ending): Promise<OutcomeOf<Finish>> {
+    const { engine, clock } = this.context
+    const { type, resource, node, coordination, requestId } = this.#request
+    const command: Finish = {
+      kind: 'finish',
+      type,
+      resource,
+      node,
+      coordination,
+      requestId: `${requestId}-end`,
+      token: this.token,
+      success: ending.success,
+      value: ending.value,
+      error: ending.error,
+    }
+    const untilMs = clock.nowMs() + RETRY_MS_MIN
+    try {
+      return await engine.apply(command)
+    } catch (error) {
+      const answered = await askAgain({
+        context: this.context,
+        command: () => command,
+        error,
+        untilMs,
+      })
+      return answered.outcome
+    }
+  }
+}

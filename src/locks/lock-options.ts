@@ -1,0 +1,154 @@
+import type { Coordination } from '../law/settings.ts'
+import type { Mode, Namespace } from '../law/view.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Duration } from './durations.ts'
+
+/** How a `Locks` presents itself and what it does unless a call says otherwise. */
+export interface LocksOptions {
+  /**
+   * A name for people, such as `billing-3`. It is the first part of every owner that is shown to
+   * others; a random part follows, so that two processes of one name are never taken for one owner.
+   */
+  readonly owner?: string | undefined
+  /** The node in whose name operations run. Default: `owner`, or else a random name. */
+  readonly node?: string | undefined
+  /** The lease of a lock or operation that asks for none. Default 30 s. */
+  readonly ttl?: Duration | undefined
+}
+
+/** For `createLocks`: what a test or simulator replaces. */
+export interface CreateLocksOptions extends LocksOptions {
+  /** Default: the clock of this process. */
+  readonly clock?: Clock | undefined
+  /** From 0 up to 1, for names and jitter. Default: from `node:crypto`. */
+  readonly random?: (() => number) | undefined
+}
+
+/** What the engines of this process (`memory:`, `file:`) can be told when they are opened. */
+export interface EmbeddedOptions {
+  /** Lane names, first served first. A request without a lane is in the last. */
+  readonly lanes?: readonly string[] | undefined
+  /** Who coordinates operations that do not say it themselves. Default `server`. */
+  readonly coordination?: Coordination | undefined
+  /** Off: an operation on a busy resource is refused instead of queued. Default on. */
+  readonly multiNode?: boolean | undefined
+  /** On: an `update` is refused while any node references the resource. Default off. */
+  readonly updateRequiresNoRef?: boolean | undefined
+  /** How long the success of an operation is remembered. Default 5 minutes. */
+  readonly retention?: Duration | undefined
+  /** How long a queued operation that only asks now and then keeps its place. Default 90 s. */
+  readonly waiterPatience?: Duration | undefined
+  /** How long such an operation has to take its turn when it has come. Default 10 s. */
+  readonly claimWindow?: Duration | undefined
+  /** Waiters that one key takes. Default 10,000. */
+  readonly waitersPerKeyMax?: number | undefined
+  /** Parts that the keys are divided into. Default 32. */
+  readonly shards?: number | undefined
+}
+
+export interface ConnectOptions extends LocksOptions, EmbeddedOptions {}
+
+/** How long a call is willing to wait, and what ends the wait early. */
+export interface WaitOptions {
+  /**
+   * Give up after this long with a `TimeoutError` (`LOCK_WAIT_TIMEOUT`). `0` does not wait.
+   * Default: wait until it is granted or `signal` aborts.
+   */
+  readonly wait?: Duration | undefined
+  /** Ends the wait with an `AbortedError` (`LOCK_ABORTED`). Has no effect on a lock that is held. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a lock is asked for with, apart from waiting. */
+export interface TryAcquireOptions {
+  /** `write` is exclusive, `read` is shared among readers. Default `write`. */
+  readonly mode?: Mode | undefined
+  /** How long the lock outlives a holder that is not heard of. Default 30 s. */
+  readonly ttl?: Duration | undefined
+  /** Renew the lease while the lock is held. Default true. */
+  readonly renew?: boolean | undefined
+  /**
+   * Hold in the name of this owner. A second lock of the same owner on the same key is granted at once
+   * (re-entry). The handles of one owner share one hold with its lease and token. Default: a new owner
+   * for every lock, so that re-entry does not happen by accident.
+   */
+  readonly owner?: string | undefined
+  /** The lane to queue in, where the engine has lanes. */
+  readonly lane?: string | undefined
+  /** Shown to operators who ask who holds this and why; at most 1 KiB as JSON. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface AcquireOptions extends TryAcquireOptions, WaitOptions {}
+
+export interface OnceOptions extends WaitOptions {
+  /** Successes of another version are not taken for this one. */
+  readonly version?: string | undefined
+  /** How long the work outlives a runner that is not heard of. Default 30 s; it is renewed. */
+  readonly ttl?: Duration | undefined
+}
+
+export interface BeginOptions extends WaitOptions {
+  /** In whose name the operation runs. Default: the node of this `Locks`. */
+  readonly node?: string | undefined
+  /** Successes of another version do not lead to a skip. None counts as the same. */
+  readonly version?: string | undefined
+  /** How long the operation outlives a node that is not heard of. Default 30 s. */
+  readonly ttl?: Duration | undefined
+  /** Renew the lease while the operation runs. Default true. */
+  readonly renew?: boolean | undefined
+  /** The lane to queue in. Default: the one that is named like the type, if there is one. */
+  readonly lane?: string | undefined
+  /** Default: as the engine was configured. */
+  readonly coordination?: Coordination | undefined
+  /** Shown to operators; at most 1 KiB as JSON. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** A `begin` that does not wait: on a busy resource it joins the queue and returns. */
+export interface BeginNowOptions extends BeginOptions {
+  readonly wait: 0
+}
+
+export interface UnrefOptions {
+  /** Default: every resource that the node references. */
+  readonly resource?: string | undefined
+  /** Default: the node of this `Locks`. */
+  readonly node?: string | undefined
+}
+
+export interface ListOptions {
+  /** Keys that begin with this. */
+  readonly prefix?: string | undefined
+  /** Keys that this owner holds or waits for. */
+  readonly owner?: string | undefined
+  /** Only locks, or only operations. Default both. */
+  readonly kind?: Namespace | undefined
+  /** At most 1,000. Default 100. */
+  readonly limit?: number | undefined
+  /** Where the page before ended. */
+  readonly cursor?: string | undefined
+}
+
+export interface InspectOptions {
+  /** `operation` for a resource. Default `lock`. */
+  readonly kind?: Namespace | undefined
+  /** How much of the queue to show. Default 100. */
+  readonly queueLimit?: number | undefined
+}
+
+export interface WatchOptions {
+  /** Keys that begin with this. */
+  readonly prefix?: string | undefined
+  /** Only locks, or only operations. Default both. */
+  readonly kind?: Namespace | undefined
+  /** Ends the watch. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ForceReleaseOptions {
+  /** End only this owner's hold. Default: every hold. */
+  readonly owner?: string | undefined
+  /** `operation` for a resource. Default `lock`. */
+  readonly kind?: Namespace | undefined
+}

@@ -1,0 +1,355 @@
+import type { Capabilities } from '../engine/capabilities.ts'
+import { createError, type LockError } from '../engine/errors.ts'
+import type { InspectReply, ListReply } from '../engine/queries.ts'
+import { acquireAll } from './acquire-all.ts'
+import { acquireLock, runWithLock } from './acquire-lock.ts'
+import {
+  type AcquireTerms,
+  createDefaultTerms,
+  parseAcquireOptions,
+  parseMeta,
+  parseTtl,
+  parseWait,
+} from './acquire-terms.ts'
+import { beginOperation } from './begin-operation.ts'
+import { HeldLock } from './held-lock.ts'
+import type { LockHandle } from './lock-handle.ts'
+import type {
+  AcquireOptions,
+  BeginNowOptions,
+  BeginOptions,
+  ForceReleaseOptions,
+  InspectOptions,
+  ListOptions,
+  OnceOptions,
+  TryAcquireOptions,
+  UnrefOptions,
+  WatchOptions,
+} from './lock-options.ts'
+import type { LockSet } from './lock-set.ts'
+import type { LocksContext } from './locks-context.ts'
+import { runOnce } from './once.ts'
+import type { BeginNowOutcome, BeginOutcome, OnceContext, OnceOutcome } from './operation-handle.ts'
+import { createRefusalError } from './refusal-errors.ts'
+import { currentScope, inheritedParty, type TaskScope } from './task-context.ts'
+import { type LockWatch, WatchStream } from './watch-stream.ts'
+
+/** What a `Locks` is made of; `connect` and `createLocks` see to it. */
+export interface LocksParts {
+  readonly context: LocksContext
+  readonly node: string
+  readonly ttlMs: number
+  /** Gives back the engine, where it was opened for this `Locks`. */
+  readonly closeEngine?: (() => Promise<void>) | undefined
+}
+
+/** What `withLock` runs while the lock is held. */
+export type WithLock<Result> = (lock: LockHandle) => Result | Promise<Result>
+
+/**
+ * Locks of one engine. Get one from `connect`, or from `createLocks` for an engine in hand.
+ *
+ * Every failure is a `LockError` with a stable `code`; see `ERROR_CATALOGUE`.
+ */
+export class Locks implements AsyncDisposable {
+  readonly #context: LocksContext
+  readonly #node: string
+  readonly #defaults: AcquireTerms
+  readonly #closeEngine: (() => Promise<void>) | undefined
+  readonly #watches = new Set<WatchStream>()
+  #closing: Promise<void> | undefined = undefined
+
+  constructor(parts: LocksParts) {
+    this.#context = parts.context
+    this.#node = parts.node
+    this.#defaults = createDefaultTerms(parts.ttlMs)
+    this.#closeEngine = parts.closeEngine
+  }
+
+  /** What the engine promises beyond the rules that hold everywhere, and what it cannot. */
+  get capabilities(): Capabilities {
+    return this.#context.engine.capabilities
+  }
+
+  /** In whose name operations run, unless a call says otherwise. */
+  get node(): string {
+    return this.#node
+  }
+
+  /**
+   * Run a function while holding a lock, and release it afterwards.
+   *
+   * Resolves to what the function returned, and rejects with what it threw: a release that fails does
+   * not hide either, the lease then ends by itself. If the lock was lost before the function was done,
+   * `withLock` rejects with `LOCK_LOST` even if the function succeeded, because others may have been
+   * inside at the same time; `details.result` is what it had returned. Honour `lock.signal` to stop
+   * earlier.
+   *
+   * Locks that the function acquires belong to the same task: one that would wait for itself, such as
+   * `withLock('a', () => locks.withLock('a', …))`, is refused with `LOCK_DEADLOCK` at once, where the
+   * engine sees deadlocks.
+   *
+   * @example
+   * ```ts
+   * import { connect } from 'holdfast'
+   *
+   * const locks = await connect('memory:')
+   * const rows = await locks.withLock('orders/42', { ttl: '10s', wait: '5s' }, async (lock) => {
+   *   // Pass lock.token along as a fence and lock.signal to whatever can be cancelled.
+   *   return lock.signal.aborted ? 0 : 1
+   * })
+   * console.log(rows)
+   * await locks.close()
+   * ```
+   */
+  withLock<Result>(key: string, run: WithLock<Result>): Promise<Result>
+  withLock<Result>(
+    key: string,
+    options: AcquireOptions | undefined,
+    run: WithLock<Result>,
+  ): Promise<Result>
+  withLock<Result>(
+    key: string,
+    options: AcquireOptions | WithLock<Result> | undefined,
+    then?: WithLock<Result>,
+  ): Promise<Result> {
+    try {
+      const isFirst = typeof options === 'function'
+      const run = isFirst ? options : then
+      if (typeof run !== 'function') {
+        throw createError('LOCK_INVALID_ARGUMENT', 'withLock needs a function to run')
+      }
+      const terms = isFirst ? this.#defaults : parseAcquireOptions(options, this.#defaults)
+      return runWithLock(this.#context, this.#ask(key, terms), run)
+    } catch (error) {
+      return Promise.reject(error as LockError)
+    }
+  }
+
+  /**
+   * Acquire a lock and hold it until it is released. Waits in order of arrival, by default until
+   * `signal` aborts. Prefer `withLock`, or `await using`, which cannot forget the release.
+   *
+   * @example
+   * ```ts
+   * import { connect } from 'holdfast'
+   *
+   * const locks = await connect('memory:')
+   * const lock = await locks.acquire('orders/42', { mode: 'read', wait: '5s' })
+   * try {
+   *   console.log(lock.token)
+   * } finally {
+   *   await lock.release()
+   * }
+   * await locks.close()
+   * ```
+   */
+  async acquire(key: string, options?: AcquireOptions): Promise<LockHandle> {
+    const lock = this.#ask(key, parseAcquireOptions(options, this.#defaults))
+    const refused = await acquireLock(this.#context, lock)
+    if (refused !== undefined) throw lock.refusalError(refused)
+    return lock
+  }
+
+  /**
+   * Acquire a lock if it can be had at once, else `null`. Nobody in the queue is passed.
+   *
+   * @example
+   * ```ts
+   * import { connect } from 'holdfast'
+   *
+   * const locks = await connect('memory:')
+   * const lock = await locks.tryAcquire('orders/42')
+   * if (lock !== null) await lock.release()
+   * await locks.close()
+   * ```
+   */
+  async tryAcquire(key: string, options?: TryAcquireOptions): Promise<LockHandle | null> {
+    const terms = parseAcquireOptions({ ...options, wait: 0 }, this.#defaults)
+    const lock = this.#ask(key, terms)
+    const refused = await acquireLock(this.#context, lock)
+    if (refused === undefined) return lock
+    if (refused.code === 'held') return null
+    throw lock.refusalError(refused)
+  }
+
+  /**
+   * Acquire several locks, all or none, one after the other in byte order of their keys. A key that is
+   * given twice counts once. `wait` is for all of them together.
+   *
+   * @example
+   * ```ts
+   * import { connect } from 'holdfast'
+   *
+   * const locks = await connect('memory:')
+   * {
+   *   await using both = await locks.acquireAll(['accounts/a', 'accounts/b'])
+   *   console.log(both.locks.length)
+   * }
+   * await locks.close()
+   * ```
+   */
+  async acquireAll(keys: readonly string[], options?: AcquireOptions): Promise<LockSet> {
+    this.#assertOpen()
+    const terms = parseAcquireOptions(options, this.#defaults)
+    return acquireAll(this.#context, { keys, terms, scope: this.#scope() })
+  }
+
+  /**
+   * Run a function once among all who ask: one runs it, the others wait and receive its value, and so do
+   * those who come later, for as long as the engine remembers (its retention, 5 minutes by default). If
+   * it throws, nothing is remembered and the next one runs it.
+   *
+   * The value is what JSON can carry, at most 8 KiB, and everyone gets the JSON form of it. A function
+   * that calls `once` with its own key waits for itself.
+   *
+   * @example
+   * ```ts
+   * import { connect } from 'holdfast'
+   *
+   * const locks = await connect('memory:')
+   * const build = async () => ({ rows: 3 })
+   * const { ran, value } = await locks.once('report/today', build, { version: '2' })
+   * console.log(ran, value.rows)
+   * await locks.close()
+   * ```
+   */
+  async once<Value>(
+    key: string,
+    run: (context: OnceContext) => Value | Promise<Value>,
+    options: OnceOptions = {},
+  ): Promise<OnceOutcome<Value>> {
+    this.#assertOpen()
+    const { version, ttl, wait, signal } = options
+    const ttlMs = ttl === undefined ? this.#defaults.ttlMs : parseTtl(ttl)
+    const terms = { version, ttlMs, waitMs: parseWait(wait), signal }
+    return runOnce(this.#context, { key, run, terms })
+  }
+
+  /**
+   * Begin an operation on a resource: `pull`, `update`, `delete`, or any other word. One resource runs
+   * one operation at a time. Waits until it is this node's turn or the work turns out to be done; with
+   * `wait: 0` it joins the queue and returns.
+   *
+   * The node is who runs it: if the same node begins the same operation again while it runs or waits,
+   * that is the same operation, not a second one.
+   */
+  begin(type: string, resource: string, options: BeginNowOptions): Promise<BeginNowOutcome>
+  begin(type: string, resource: string, options?: BeginOptions): Promise<BeginOutcome>
+  async begin(
+    type: string,
+    resource: string,
+    options: BeginOptions = {},
+  ): Promise<BeginNowOutcome> {
+    this.#assertOpen()
+    const { ttl, wait, node = this.#node, renew = true, meta } = options
+    const { version, signal, lane, coordination } = options
+    return beginOperation(this.#context, {
+      ...{ type, resource, node, version, signal, renew, lane, coordination },
+      ttlMs: ttl === undefined ? this.#defaults.ttlMs : parseTtl(ttl),
+      waitMs: parseWait(wait),
+      meta: parseMeta(meta),
+    })
+  }
+
+  /** Drop a node's reference to a resource, or all of them. Resolves to how many were dropped. */
+  async unref(options: UnrefOptions = {}): Promise<number> {
+    this.#assertOpen()
+    const { resource, node = this.#node } = options
+    const outcome = await this.#context.engine.apply({ kind: 'unref', resource, node })
+    if (outcome.kind === 'unreferenced') return outcome.removed
+    throw createRefusalError(outcome, {
+      what: 'drop references',
+      key: resource ?? '',
+      wallMs: this.#context.clock.wallMs(),
+    })
+  }
+
+  /** The nodes that reference a resource: those that pulled it and did not drop it. */
+  async references(resource: string): Promise<readonly string[]> {
+    this.#assertOpen()
+    const reply = await this.#context.engine.read({ kind: 'references', resource })
+    return reply.nodes
+  }
+
+  /** What is held or waited for, in byte order of the keys, a page at a time. */
+  async list(options: ListOptions = {}): Promise<ListReply> {
+    this.#assertOpen()
+    const { prefix, owner, kind: namespace, limit, cursor } = options
+    return this.#context.engine.read({ kind: 'list', prefix, owner, namespace, limit, cursor })
+  }
+
+  /** Who holds a key, who waits for it, and what is remembered of it. */
+  async inspect(key: string, options: InspectOptions = {}): Promise<InspectReply> {
+    this.#assertOpen()
+    const { kind: namespace, queueLimit } = options
+    return this.#context.engine.read({ kind: 'inspect', key, namespace, queueLimit })
+  }
+
+  /**
+   * Be told of changes as they happen. A reader that is more than 1,000 events behind is told `reset`
+   * instead. A watch does not keep the process alive.
+   */
+  watch(options: WatchOptions = {}): LockWatch {
+    this.#assertOpen()
+    const { prefix, kind: namespace, signal } = options
+    const stream = new WatchStream({
+      engine: this.#context.engine,
+      filter: { prefix, namespace },
+      signal,
+      onClose: (closed) => this.#watches.delete(closed),
+    })
+    this.#watches.add(stream)
+    return stream
+  }
+
+  /**
+   * End holds by an operator's word, whoever has them. Resolves to how many ended. Their holders learn
+   * of it at their next renewal; only the fencing token stops them before that.
+   */
+  async forceRelease(key: string, options: ForceReleaseOptions = {}): Promise<number> {
+    this.#assertOpen()
+    const { owner, kind: namespace } = options
+    const outcome = await this.#context.engine.apply({ kind: 'force', key, owner, namespace })
+    if (outcome.kind === 'forced') return outcome.count
+    throw createRefusalError(outcome, {
+      what: `force the release of "${key}"`,
+      key,
+      wallMs: this.#context.clock.wallMs(),
+    })
+  }
+
+  /**
+   * Stop. Waits are called off; locks that are still held count as lost (`closed`) and are not renewed
+   * any more. They are not released: their holders may still be at work, so their leases run out. Closes
+   * the engine if `connect` opened it for this. Idempotent.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    this.#context.close()
+    await Promise.all([...this.#watches].map((watch) => watch.close()))
+    await this.#closeEngine?.()
+  }
+
+  #ask(key: string, terms: AcquireTerms): HeldLock {
+    this.#assertOpen()
+    const scope = this.#scope()
+    return new HeldLock(this.#context, terms, { key, party: inheritedParty(scope), scope })
+  }
+
+  #scope(): TaskScope | undefined {
+    return this.#context.tracksTasks ? currentScope() : undefined
+  }
+
+  #assertOpen(): void {
+    if (this.#context.isClosed) throw this.#context.closedError()
+  }
+}

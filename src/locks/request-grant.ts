@@ -1,0 +1,139 @@
+import { createError, isLockError } from '../engine/errors.ts'
+import type { Acquire } from '../law/commands.ts'
+import type { Granted, OutcomeOf, Refused } from '../law/outcomes.ts'
+import type { LocksContext } from './locks-context.ts'
+import { RETRY_MS_MIN, UNCONFIRMED_RATIO_MAX } from './locks-limits.ts'
+import { type Answered, askAgain, sendInBackground } from './retrying.ts'
+
+/**
+ * Asking an engine for a lock, from the first attempt to an answer that can be relied on: a lost answer
+ * is asked for again under the same request id, a grant that took long to arrive is confirmed, and a
+ * request that is given up without an answer is called off.
+ */
+export interface GrantRequest {
+  readonly request: Acquire
+  readonly signal: AbortSignal | undefined
+  /** When the first attempt was sent. */
+  readonly startedAtMs: number
+}
+
+export interface GrantAnswer {
+  /** Refused with `not_holder`: it was granted, and had ended before it arrived here. */
+  readonly outcome: Granted | Refused
+  /** When the request was sent that the lease counts from. */
+  readonly sentAtMs: number
+  /** When the answer was there. */
+  readonly nowMs: number
+}
+
+export async function requestGrant(
+  context: LocksContext,
+  request: Acquire,
+  signal: AbortSignal | undefined,
+): Promise<GrantAnswer> {
+  const asked: GrantRequest = { request, signal, startedAtMs: context.clock.nowMs() }
+  let outcome: OutcomeOf<Acquire>
+  try {
+    outcome = await context.engine.apply(request, { signal })
+  } catch (error) {
+    return recoverGrant(context, asked, error)
+  }
+  return settleGrant(context, asked, { outcome, sentAtMs: asked.startedAtMs })
+}
+
+/** The lease counts from the sending; an answer is good only as long as most of it is left. */
+export function isFresh(granted: Granted, sentAtMs: number, nowMs: number): boolean {
+  return nowMs - sentAtMs <= granted.leaseMs * UNCONFIRMED_RATIO_MAX
+}
+
+/** From an answer to one that can be relied on. */
+export async function settleGrant(
+  context: LocksContext,
+  asked: GrantRequest,
+  { outcome, sentAtMs }: Answered<Acquire>,
+): Promise<GrantAnswer> {
+  const nowMs = context.clock.nowMs()
+  if (outcome.kind === 'queued') {
+    const { key } = asked.request
+    throw createError('LOCK_INTERNAL', `an open request for "${key}" was answered: queued`)
+  }
+  if (outcome.kind === 'refused' || isFresh(outcome, sentAtMs, nowMs)) {
+    return { outcome, sentAtMs, nowMs }
+  }
+  try {
+    return await confirm(context, asked.request, outcome)
+  } catch (error) {
+    void callOff(context, asked.request)
+    throw error
+  }
+}
+
+/** The first attempt failed: find out what became of it. */
+export async function recoverGrant(
+  context: LocksContext,
+  asked: GrantRequest,
+  error: unknown,
+): Promise<GrantAnswer> {
+  const { request, signal, startedAtMs } = asked
+  const { waitMs = 0 } = request
+  const untilMs = startedAtMs + Math.max(waitMs, RETRY_MS_MIN)
+  const command = (leftMs: number): Acquire =>
+    waitMs === 0 ? request : { ...request, waitMs: Math.ceil(leftMs) }
+  let answered: Answered<Acquire>
+  try {
+    answered = await askAgain({ context, command, error, untilMs, signal })
+  } catch (failure) {
+    if (!isLockError(failure) || failure.applied === 'maybe') void callOff(context, request)
+    throw failure
+  }
+  return settleGrant(context, asked, answered)
+}
+
+/**
+ * The request was sent long ago: it may have waited in the queue, or the answer was slow. Renewing shows
+ * that the grant still stands, and starts the count anew.
+ */
+async function confirm(
+  context: LocksContext,
+  request: Acquire,
+  granted: Granted,
+): Promise<GrantAnswer> {
+  const { engine, clock } = context
+  const { key, owner, ttlMs = granted.leaseMs } = request
+  const renewal = { kind: 'renew', key, owner, ttlMs, token: granted.token } as const
+  const startedAtMs = clock.nowMs()
+  let answered: Answered<typeof renewal>
+  try {
+    answered = { outcome: await engine.apply(renewal), sentAtMs: startedAtMs }
+  } catch (error) {
+    const untilMs = startedAtMs + RETRY_MS_MIN
+    answered = await askAgain({ context, command: () => renewal, error, untilMs })
+  }
+  const { outcome, sentAtMs } = answered
+  const nowMs = clock.nowMs()
+  if (outcome.kind === 'refused') {
+    return { outcome: { kind: 'refused', code: 'not_holder' }, sentAtMs, nowMs }
+  }
+  return { outcome: { ...granted, leaseMs: outcome.leaseMs }, sentAtMs, nowMs }
+}
+
+/**
+ * Nobody waits for this answer any more. A place in the queue is given up, a grant that arrived
+ * unheard is given back. If the engine stays out of reach, the lease ends by itself.
+ */
+export async function callOff(context: LocksContext, request: Acquire): Promise<void> {
+  const { key, owner, requestId, mode } = request
+  try {
+    const cancel = { kind: 'cancel', key, owner, requestId } as const
+    const outcome = await sendInBackground(context, cancel)
+    if (outcome.kind === 'cancelled' && outcome.cancelled) return
+    // Either it never arrived, and is refused from now on, or it was granted directly.
+    const standing = await sendInBackground(context, { ...request, waitMs: 0 })
+    if (standing.kind !== 'granted') return
+    const { token } = standing
+    const release = { kind: 'release', key, owner, mode, token } as const
+    await sendInBackground(context, { ...release, requestId: `${requestId}-off` })
+  } catch {
+    // The error that led here has been reported already.
+  }
+}

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+interface Ended {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** Runs a program in a process of its own; `locks` is connected to an engine in memory. */
+function runProgram(body: string): Promise<Ended> {
+  const program = `
+    import { connect } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}
+    const locks = await connect('memory:')
+    ${body}
+  `
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', '--input-type=module', '--eval', program],
+    { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], timeout: 15_000, killSignal: 'SIGKILL' },
+  )
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += String(chunk)))
+  child.stderr.on('data', (chunk) => (output += String(chunk)))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, output: output.trim() }))
+  })
+}
+
+describe('behind the back of a process', () => {
+  it('a held lock, its renewal and a watch do not keep it alive', async () => {
+    const ended = await runProgram(`
+      await locks.acquire('a', { ttl: 300 })
+      locks.watch()
+      console.log('held')
+    `)
+    expect(ended).toEqual({ code: 0, output: 'held' })
+  })
+
+  it('a lock that is lost without anyone listening does not crash it', async () => {
+    const ended = await runProgram(`
+      const lock = await locks.acquire('a', { ttl: 100 })
+      lock.signal
+      await locks.forceRelease('a')
+      const untilMs = performance.now() + 10_000
+      while (lock.isHeld && performance.now() < untilMs) await new Promise((r) => setTimeout(r, 10))
+      console.log(lock.isHeld, lock.signal.reason.code)
+      await lock.release()
+    `)
+    expect(ended).toEqual({ code: 0, output: 'false LOCK_LOST' })
+  })
+
+  it('a pending acquire keeps it alive until it is settled', async () => {
+    const ended = await runProgram(`
+      await locks.acquire('a', { ttl: 200, renew: false })
+      locks.acquire('a', { ttl: 200 }).then(() => console.log('granted'))
+    `)
+    expect(ended).toEqual({ code: 0, output: 'granted' })
+  })
+
+  it('a pending acquire with a time-out ends by that time-out', async () => {
+    const ended = await runProgram(`
+      await locks.acquire('a')
+      await locks.acquire('a', { wait: 200 }).catch((error) => console.log(error.code))
+    `)
+    expect(ended).toEqual({ code: 0, output: 'LOCK_WAIT_TIMEOUT' })
+  })
+
+  it('a renewed lock outlives its lease in real time while the process has something to do', async () => {
+    const ended = await runProgram(`
+      const lock = await locks.acquire('a', { ttl: 150 })
+      await new Promise((resolve) => setTimeout(resolve, 900))
+      console.log(lock.isHeld)
+    `)
+    expect(ended).toEqual({ code: 0, output: 'true' })
+  })
+})
