@@ -11,8 +11,9 @@ const HOUR_MS = 3_600 * SECOND_MS
 const OWN_PROJECTS: Readonly<Record<string, number>> = {
   conformance: 60 * SECOND_MS,
   simulation: 120 * SECOND_MS,
-  faults: 120 * SECOND_MS,
+  faults: 600 * SECOND_MS,
   meta: 120 * SECOND_MS,
+  bench: 300 * SECOND_MS,
 }
 
 interface ProjectOptions {

@@ -31,7 +31,7 @@ export function findCycle(
   upgrade: boolean,
 ): readonly string[] | undefined {
   const { graph } = draft.view
-  if (graph === undefined) return undefined
+  if (graph === undefined || isOutOfReach(draft, graph, wait)) return undefined
   // An owner that waits here already is decided anew as a whole when its first request is granted.
   if (draft.waitersOf(wait.owner).length > 0) return undefined
   const scene: Scene = { draft, graph, asking: wait.party }
@@ -41,6 +41,20 @@ export function findCycle(
       isInTheWay(scene, draft.view, { ahead: other, wait }),
   )
   return search(scene, blockers(wait, draft.holds(), ahead))
+}
+
+/**
+ * The usual case, told without a search: nobody waits twice, and no holder waits for anything or is
+ * the asking party itself, so no way leads back.
+ */
+function isOutOfReach(draft: Draft, graph: WaitGraph, wait: Wait): boolean {
+  if (graph.isEntangled(draft.view) || graph.isWaiting(wait.party)) return false
+  const { writer } = draft
+  const holds = writer === undefined ? draft.holds() : [writer]
+  for (const { owner, party } of holds) {
+    if (owner !== wait.owner && (party === wait.party || graph.isWaiting(party))) return false
+  }
+  return true
 }
 
 /**

@@ -140,13 +140,19 @@ export function problemWith(command: Command): Problem | undefined {
 }
 
 function problemWithHolder(command: Pick<Acquire, 'key' | 'owner'>): Problem | undefined {
-  return need('key', command.key, key) ?? need('owner', command.owner, owner)
+  return named('key', command.key, KEY_BYTES_MAX) ?? named('owner', command.owner, OWNER_BYTES_MAX)
+}
+
+/** As `need` for a name; written out because every acquire and release comes through here. */
+function named(field: string, value: unknown, bytesMax: number): Problem | undefined {
+  const message = problemWithName(value, bytesMax)
+  return message === undefined ? undefined : { field, message }
 }
 
 function problemWithAcquire(command: Acquire): Problem | undefined {
   return (
     problemWithHolder(command) ??
-    need('requestId', command.requestId, id) ??
+    named('requestId', command.requestId, ID_BYTES_MAX) ??
     may('mode', command.mode, mode) ??
     may('ttlMs', command.ttlMs, ttl) ??
     may('waitMs', command.waitMs, wait) ??

@@ -146,9 +146,13 @@ export interface Remembered {
 
 /** Sees beyond one key, for cycles of parties that wait for each other. */
 export interface WaitGraph {
+  /** Whether a party waits for any lock. */
+  isWaiting(party: string): boolean
   /** Where a party waits for locks, each with the view of that key. */
   waitsOf(party: string): Iterable<{ readonly view: KeyView; readonly waiter: Waiter }>
-  /** The waiters on a key whose party waits on another key as well. */
+  /** Whether any waiter on a key has a party that waits on another key as well. */
+  isEntangled(view: KeyView): boolean
+  /** Those waiters. */
   entangled(view: KeyView): Iterable<Waiter>
 }
 

@@ -105,7 +105,9 @@ export class PlainWorld implements Surroundings {
 
   #createGraph(): WaitGraph {
     return {
+      isWaiting: (party) => this.#waitsOf(party).length > 0,
       waitsOf: (party) => this.#waitsOf(party),
+      isEntangled: (view) => this.#entangled(view).length > 0,
       entangled: (view) => this.#entangled(view),
     }
   }

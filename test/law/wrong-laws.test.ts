@@ -105,7 +105,12 @@ const WRONG_LAWS: readonly (readonly [string, Scope, Law])[] = [
     'does not see cycles through those ahead in the queue',
     createDeadlockScope(5),
     withView(({ graph }) => ({
-      graph: graph && { waitsOf: (party) => graph.waitsOf(party), entangled: () => [] },
+      graph: graph && {
+        isWaiting: (party) => graph.isWaiting(party),
+        waitsOf: (party) => graph.waitsOf(party),
+        isEntangled: () => false,
+        entangled: () => [],
+      },
     })),
   ],
   ['does not count references', operations, without('reference-added')],

@@ -10,7 +10,9 @@ type Of<K extends Kind> = Extract<KeyCommand, { kind: K }>
 /** The same key, seen differently in a few respects. */
 export function seeing(view: KeyView, other: Partial<KeyView>): KeyView {
   const graph = view.graph && {
+    isWaiting: (party: string) => view.graph?.isWaiting(party) ?? false,
     waitsOf: (party: string) => view.graph?.waitsOf(party) ?? [],
+    isEntangled: () => view.graph?.isEntangled(view) ?? false,
     entangled: () => view.graph?.entangled(view) ?? [],
   }
   const overrides: Partial<KeyView> = { graph, ...other }

@@ -25,7 +25,9 @@ export class CommandRunner {
     this.#handler = {
       sessionEnded: (id) => this.#forgetSession(id),
       callDue: (call, nowMs) => {
-        parts.calls.answerDue(call, this.run({ ...call.command, waitMs: 0 }, nowMs))
+        // As long as another call waits for the same, somebody is there to be told.
+        const waitMs = parts.calls.hasOthers(call) ? 1 : 0
+        parts.calls.answerDue(call, this.run({ ...call.command, waitMs }, nowMs))
       },
     }
   }

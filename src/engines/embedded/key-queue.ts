@@ -6,7 +6,8 @@ const NO_WAITERS: readonly WaiterRecord[] = Object.freeze([])
 /** The queue of one key: its lanes, its upgraders, and where each owner's waiters are. */
 export class KeyQueue {
   readonly #lanes: Lane[]
-  readonly #byOwner = new Map<string, WaiterRecord[]>()
+  /** Nearly every owner waits once, and such a waiter stands here without a list around it. */
+  readonly #byOwner = new Map<string, WaiterRecord | WaiterRecord[]>()
   readonly #byType = new Map<string, Set<WaiterRecord>>()
   readonly #passes: number[] = []
   upgraders: readonly WaiterRecord[] = NO_WAITERS
@@ -27,8 +28,8 @@ export class KeyQueue {
     if (waiter.upgrade) this.upgraders = [...this.upgraders, waiter]
     else this.#lane(waiter.lane).push(waiter)
     const own = this.#byOwner.get(waiter.owner)
-    if (own === undefined) this.#byOwner.set(waiter.owner, [waiter])
-    else own.push(waiter)
+    if (own === undefined) this.#byOwner.set(waiter.owner, waiter)
+    else this.#byOwner.set(waiter.owner, Array.isArray(own) ? [...own, waiter] : [own, waiter])
     if (waiter.operation !== undefined) this.#ofType(waiter.operation.type).add(waiter)
   }
 
@@ -45,7 +46,8 @@ export class KeyQueue {
     this.length -= 1
     if (waiter.upgrade) this.upgraders = this.upgraders.filter((other) => other !== waiter)
     else this.#lane(waiter.lane).remove(waiter)
-    const others = this.waitersOf(waiter.owner).filter((other) => other !== waiter)
+    const own = this.#byOwner.get(waiter.owner)
+    const others = Array.isArray(own) ? own.filter((other) => other !== waiter) : []
     if (others.length === 0) this.#byOwner.delete(waiter.owner)
     else this.#byOwner.set(waiter.owner, others)
     if (waiter.operation !== undefined) this.#ofType(waiter.operation.type).delete(waiter)
@@ -78,11 +80,16 @@ export class KeyQueue {
   }
 
   waiter(owner: string, requestId: string): WaiterRecord | undefined {
-    return this.#byOwner.get(owner)?.find((waiter) => waiter.requestId === requestId)
+    const own = this.#byOwner.get(owner)
+    if (own === undefined) return undefined
+    if (Array.isArray(own)) return own.find((waiter) => waiter.requestId === requestId)
+    return own.requestId === requestId ? own : undefined
   }
 
-  waitersOf(owner: string): WaiterRecord[] {
-    return this.#byOwner.get(owner) ?? []
+  waitersOf(owner: string): readonly WaiterRecord[] {
+    const own = this.#byOwner.get(owner)
+    if (own === undefined) return NO_WAITERS
+    return Array.isArray(own) ? own : [own]
   }
 
   waitersOfType(type: string): Iterable<WaiterRecord> {

@@ -11,6 +11,8 @@ export interface OpenCallsOptions {
   readonly nowMs: () => number
   /** Told how many calls are open, whenever that changes. */
   readonly onCount: (count: number) => void
+  /** Told that an abort changed the table: others may have been granted what was given up. */
+  readonly onAborted: () => void
 }
 
 /** Whether a command that was queued waits with its call open. */
@@ -80,6 +82,11 @@ export class OpenCalls {
     )
   }
 
+  /** Whether other calls are held open for the same request. */
+  hasOthers(call: OpenCall): boolean {
+    return this.#waiterOf(call.command)?.calls?.some((other) => other !== call) === true
+  }
+
   /** A `begin` has waited as long as it wanted: it keeps its place, and its call is answered. */
   answerDue(call: OpenCall, answer: Outcome): void {
     const waiter = this.#waiterOf(call.command)
@@ -93,19 +100,27 @@ export class OpenCalls {
    */
   #abort(call: OpenCall, signal: AbortSignal): void {
     if (call.isOver) return
-    const waiter = this.#waiterOf(call.command)
-    const others = waiter?.calls?.filter((one) => one !== call) ?? []
-    if (waiter !== undefined) waiter.calls = others
     const { command } = call
+    const waiter = this.#waiterOf(command)
+    const all = waiter === undefined ? this.#settledAlike(command) : (waiter.calls ?? [])
+    const others = all.filter((one) => one !== call)
+    if (waiter !== undefined) waiter.calls = others
     const error = toAborted(command, signal)
     this.#table.heap.remove(call)
     call.unlisten()
     call.isAborted = true
     if (others.length === 0) this.#withdraw(command)
+    this.#options.onAborted()
     this.#durability.after(
       () => this.#end(call, () => call.reject(error)),
       (cause) => this.#end(call, () => call.reject(toStorageError(cause))),
     )
+  }
+
+  /** The calls that are about to get the answer of this request, which has left the queue. */
+  #settledAlike(command: Acquire | Begin): OpenCall[] {
+    const name = nameOf(command)
+    return [...this.#open].filter((one) => !one.isAborted && nameOf(one.command) === name)
   }
 
   #withdraw(command: Acquire | Begin): void {
@@ -136,4 +151,10 @@ export class OpenCalls {
       this.#end(call, () => call.reject(error))
     }
   }
+}
+
+/** The same for every call of one request; no name has control characters. */
+function nameOf(command: Acquire | Begin): string {
+  if (command.kind === 'begin') return `${command.resource}\n${ownerOf(command)}`
+  return `${command.key}\n${command.owner}\n${command.requestId}`
 }

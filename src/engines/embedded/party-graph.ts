@@ -3,28 +3,44 @@ import type { WaiterRecord } from './waiter-record.ts'
 
 /**
  * Who waits where, by party: what the law needs to see a cycle. Holds are not listed here; the law
- * finds them through the keys on which parties wait, so a hold costs nothing.
+ * finds them through the keys on which parties wait, so a hold costs nothing. Nearly every party waits
+ * once, and such a waiter stands here without a set around it.
  */
 export class PartyGraph implements WaitGraph {
-  readonly #waits = new Map<string, Set<WaiterRecord>>()
+  readonly #waits = new Map<string, WaiterRecord | Set<WaiterRecord>>()
   /** The waiters of each key whose party waits elsewhere too. Nearly always empty. */
   readonly #entangled = new Map<KeyView, Set<WaiterRecord>>()
+
+  isWaiting(party: string): boolean {
+    return this.#waits.has(party)
+  }
+
+  *waitsOf(party: string): Iterable<{ readonly view: KeyView; readonly waiter: Waiter }> {
+    const waits = this.#waits.get(party)
+    if (waits instanceof Set) {
+      for (const waiter of waits) yield { view: waiter.state, waiter }
+    } else if (waits !== undefined) {
+      yield { view: waits.state, waiter: waits }
+    }
+  }
+
+  isEntangled(view: KeyView): boolean {
+    return this.#entangled.size > 0 && this.#entangled.has(view)
+  }
 
   entangled(view: KeyView): Iterable<Waiter> {
     return this.#entangled.get(view) ?? []
   }
 
-  *waitsOf(party: string): Iterable<{ readonly view: KeyView; readonly waiter: Waiter }> {
-    for (const waiter of this.#waits.get(party) ?? []) yield { view: waiter.state, waiter }
-  }
-
   add(waiter: WaiterRecord): void {
-    const waits = this.#waits.get(waiter.party)
-    if (waits === undefined) {
-      this.#waits.set(waiter.party, new Set([waiter]))
+    const before = this.#waits.get(waiter.party)
+    if (before === undefined) {
+      this.#waits.set(waiter.party, waiter)
       return
     }
+    const waits = before instanceof Set ? before : new Set([before])
     waits.add(waiter)
+    this.#waits.set(waiter.party, waits)
     for (const one of waits) this.#entangle(one)
   }
 
@@ -36,12 +52,17 @@ export class PartyGraph implements WaitGraph {
 
   remove(waiter: WaiterRecord): void {
     const waits = this.#waits.get(waiter.party)
-    if (waits === undefined) return
+    if (!(waits instanceof Set)) {
+      this.#waits.delete(waiter.party)
+      return
+    }
     waits.delete(waiter)
-    if (waits.size === 0) this.#waits.delete(waiter.party)
-    if (waits.size === 0) return
     this.#disentangle(waiter)
-    if (waits.size === 1) for (const last of waits) this.#disentangle(last)
+    if (waits.size > 1) return
+    for (const last of waits) {
+      this.#disentangle(last)
+      this.#waits.set(waiter.party, last)
+    }
   }
 
   #disentangle(waiter: WaiterRecord): void {

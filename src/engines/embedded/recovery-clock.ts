@@ -12,12 +12,15 @@ export class RecoveryClock implements Clock {
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#standsAtMs = clock.nowMs()
+    this.#standsAtMs = Math.floor(clock.nowMs())
   }
 
-  /** Everything is read: from here on it runs, later by as long as it stood still. */
+  /**
+   * Everything is read: from here on it runs, later by as long as it stood still. That is whole
+   * milliseconds, so that no rounding can make a timer fire a little too early.
+   */
   start(): void {
-    this.#behindMs = this.#clock.nowMs() - this.nowMs()
+    this.#behindMs = Math.floor(this.#clock.nowMs()) - this.nowMs()
     this.#standsAtMs = undefined
   }
 

@@ -69,6 +69,7 @@ export class TableEngine implements LockEngine {
     this.#calls = new OpenCalls(table, this.#durability, {
       nowMs: () => this.#nowMs(),
       onCount: (count) => this.#alarm.keepAlive(count > 0),
+      onAborted: () => this.#alarm.set(),
     })
     this.#runner = new CommandRunner({
       table,

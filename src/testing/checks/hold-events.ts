@@ -103,7 +103,8 @@ function leaveEvents(
   base: Omit<Extract<HoldEvent, { kind: 'left' }>, 'kind' | 'at'>,
   { leftOnce }: Context,
 ): HoldEvent[] {
-  const name = `${base.track} ${entry.reqId ?? entry.id}`
+  // As JSON, because a request id may look like the number of an entry.
+  const name = JSON.stringify([base.track, entry.reqId ?? entry.id])
   if (entry.op === 'release' && leftOnce.has(name)) return []
   leftOnce.add(name)
   return [{ kind: 'left', ...base, at: entry.call }]

@@ -29,7 +29,8 @@ export class SessionLeases {
 
   /**
    * How far the heartbeats known at an instant have renewed a lease that would otherwise end at
-   * `until`. One that was sent when the lease had passed revives nothing.
+   * `until`. One that arrived when the lease had passed revived nothing, and one that was answered
+   * only then may have.
    */
   keptUntil(
     session: string,
@@ -46,8 +47,8 @@ export class SessionLeases {
     if (known.some((beat) => beat.keepsLeases === false)) return lease.until
     return known
       .filter((beat) => beat.call > since)
-      .reduce((until, { call }) => {
-        return call < until ? Math.max(until, this.deadline(call, ttlMs)) : until
+      .reduce((until, { call, ret }) => {
+        return ret < until ? Math.max(until, this.deadline(call, ttlMs)) : until
       }, lease.until)
   }
 

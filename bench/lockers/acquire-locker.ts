@@ -1,0 +1,14 @@
+import { connect } from 'holdfast'
+import type { Locker } from '../locker.ts'
+
+export async function openAcquireLocker(url: string): Promise<Locker> {
+  const locks = await connect(url)
+  return {
+    async cycle(key, run) {
+      const lock = await locks.acquire(key)
+      await run()
+      await lock.release()
+    },
+    close: () => locks.close(),
+  }
+}

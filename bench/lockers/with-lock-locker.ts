@@ -1,0 +1,10 @@
+import { connect } from 'holdfast'
+import type { Locker } from '../locker.ts'
+
+export async function openWithLockLocker(url: string): Promise<Locker> {
+  const locks = await connect(url)
+  return {
+    cycle: (key, run) => locks.withLock(key, run),
+    close: () => locks.close(),
+  }
+}
