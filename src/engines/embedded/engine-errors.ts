@@ -44,3 +44,9 @@ export function toAborted(asked: { readonly kind: string }, signal: AbortSignal)
 export function toClosed(): LockError {
   return createError('LOCK_ENGINE_CLOSED', 'the engine is closed')
 }
+
+/** Something that cannot be, was: a law or a table that contradicts itself. */
+export function toDefect(asked: { readonly kind: string }, cause: unknown): LockError {
+  const what = cause instanceof Error ? cause.message : String(cause)
+  return createError('LOCK_INTERNAL', `${asked.kind}: ${what}`, { cause, applied: 'maybe' })
+}

@@ -20,7 +20,13 @@ import { isHeldOpen, OpenCalls } from './open-calls.ts'
 import { readTable } from './table-queries.ts'
 import type { TableStore } from './table-store.ts'
 import type { Journal } from './journal/journal.ts'
-import { toAborted, toClosed, toInvalidArgument, toStorageError } from './engine-errors.ts'
+import {
+  toAborted,
+  toClosed,
+  toDefect,
+  toInvalidArgument,
+  toStorageError,
+} from './engine-errors.ts'
 import { Watchers } from './watchers.ts'
 import { Alarm } from './alarm.ts'
 
@@ -95,13 +101,17 @@ export class TableEngine implements LockEngine {
     const stopped = this.#stopped()
     if (stopped !== undefined) return Promise.reject(stopped)
     if (options?.signal?.aborted) return Promise.reject(toAborted(command, options.signal))
-    const outcome = this.#runner.run(command, this.#nowMs())
-    const answer =
-      outcome.kind === 'queued' && isHeldOpen(command)
-        ? this.#calls.open(command, options?.signal)
-        : this.#answer(outcome)
-    this.#alarm.set()
-    return answer
+    try {
+      const outcome = this.#runner.run(command, this.#nowMs())
+      const answer =
+        outcome.kind === 'queued' && isHeldOpen(command)
+          ? this.#calls.open(command, options?.signal)
+          : this.#answer(outcome)
+      this.#alarm.set()
+      return answer
+    } catch (error) {
+      return Promise.reject(toDefect(command, error))
+    }
   }
 
   read<Q extends Query>(query: Q): Promise<ReplyOf<Q>> {
@@ -165,7 +175,13 @@ export class TableEngine implements LockEngine {
   }
 
   #onAlarm(): void {
-    if (this.#stopped() === undefined) this.#runner.expire(this.#nowMs())
+    if (this.#stopped() !== undefined) return
+    try {
+      this.#runner.expire(this.#nowMs())
+    } catch (error) {
+      // Nobody asked, so nobody can be told but those who wait and those who ask next.
+      this.#fail(toDefect({ kind: 'expire' }, error))
+    }
   }
 
   /** The disk refused: what is in memory may be ahead of it, so nothing is answered from it any more. */

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
+import { decide, type Law } from '../../../src/law/decide.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
+
+const ACQUIRE = { kind: 'acquire', key: 'a', owner: 'o', requestId: '1' } as const
+
+/** A law that contradicts itself on one kind of command. */
+function failingOn(kind: string): Law {
+  return (view, command, nowMs) => {
+    if (command.kind === kind) throw new Error('a state that cannot be')
+    return decide(view, command, nowMs)
+  }
+}
+
+it('a defect is an error of its caller, and the engine goes on', async () => {
+  await using engine = openMemoryEngine({ law: failingOn('renew') })
+  await engine.apply(ACQUIRE)
+  await expect(engine.apply({ kind: 'renew', key: 'a', owner: 'o', ttlMs: 1000 })).rejects.toThrow(
+    expect.objectContaining({ code: 'LOCK_INTERNAL', applied: 'maybe' }),
+  )
+  expect(await engine.apply({ kind: 'release', key: 'a', owner: 'o' })).toMatchObject({
+    kind: 'released',
+  })
+})
+
+it('a defect that nobody asked for stops the engine instead of the process', async () => {
+  const clock = new VirtualClock()
+  await using engine = openMemoryEngine({ law: failingOn('expire'), clock })
+  await engine.apply({ ...ACQUIRE, ttlMs: 1000 })
+  const waiting = engine.apply({ ...ACQUIRE, owner: 'other', waitMs: 60_000 })
+  const refused = expect(waiting).rejects.toThrow(
+    expect.objectContaining({ code: 'LOCK_INTERNAL' }),
+  )
+  await clock.advance(2000)
+  await refused
+  await expect(engine.read({ kind: 'stats' })).rejects.toThrow(/cannot be/)
+})
