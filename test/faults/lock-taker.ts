@@ -113,7 +113,8 @@ class Taker {
   async operate(turn: number): Promise<void> {
     const resource = random.pick(resources)
     const type = random.pick(['pull', 'update', 'delete'])
-    const node = `${this.#proc}-${turn % 3}`
+    // A node of its own for every turn: to the checks, a node that asks again goes on with its request.
+    const node = `${this.#proc}-${turn}`
     const asked = { type, node, ttlMs: TTL_MS }
     const outcome = await this.send(
       { op: 'begin', key: resource, ...asked },
