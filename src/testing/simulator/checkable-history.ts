@@ -1,0 +1,54 @@
+import type { HistoryEntry, HistoryRecord } from '../history.ts'
+import { NOT_APPLIED } from './recorded-engine.ts'
+import { CROWDED_KEY } from './simulation-plan.ts'
+
+/**
+ * A recorded history in the form that the checks expect, where one entry is one thing that happened:
+ *
+ * - What was certainly not applied did not happen, and the crowded key is nobody's.
+ * - A `finish` that was sent again under its id took effect once, at the latest when it was first
+ *   answered: one entry, from the first call to the first answer.
+ * - A node that begins again what it already has is told of what it has, whatever the request id; so
+ *   that is the request by which it got it, asked again.
+ */
+export function toCheckableHistory(history: readonly HistoryRecord[]): HistoryRecord[] {
+  const applied = history.filter((record) => {
+    return record.kind === 'mark' || (record.code !== NOT_APPLIED && record.key !== CROWDED_KEY)
+  })
+  return renameStandings(mergeFinishes(applied))
+}
+
+function mergeFinishes(history: readonly HistoryRecord[]): HistoryRecord[] {
+  const merged = new Map<string, HistoryEntry>()
+  for (const record of history) {
+    if (record.kind !== 'op' || record.op !== 'finish') continue
+    const name = finishName(record)
+    const first = merged.get(name)
+    if (first === undefined) merged.set(name, record)
+    else if (record.ret < first.ret) {
+      const { id, call } = first
+      merged.set(name, { ...record, id, call })
+    }
+  }
+  const kept = new Map(Array.from(merged.values(), (entry) => [entry.id, entry]))
+  return history.flatMap((record) => {
+    if (record.kind !== 'op' || record.op !== 'finish') return [record]
+    return kept.get(record.id) ?? []
+  })
+}
+
+function finishName({ id, key, type, node, reqId }: HistoryEntry): string {
+  return JSON.stringify(reqId === undefined ? [id] : [key, type, node, reqId])
+}
+
+function renameStandings(history: readonly HistoryRecord[]): HistoryRecord[] {
+  const first = new Map<string, HistoryEntry>()
+  return history.map((record) => {
+    if (record.kind !== 'op' || record.op !== 'begin' || record.answer !== 'granted') return record
+    const { key, type, node, token } = record
+    const name = JSON.stringify([key, type, node, token])
+    const { reqId, version } = first.get(name) ?? record
+    if (!first.has(name)) first.set(name, record)
+    return { ...record, reqId, version }
+  })
+}

@@ -1,0 +1,244 @@
+import type { KeyCommand } from '../../law/commands.ts'
+import type { KeyView } from '../../law/view.ts'
+import type { Effect, ShadowHold, ShadowKey, ShadowWaiter } from './shadow-key.ts'
+
+/** One decision of the engine, as it was seen. */
+export interface SeenDecision {
+  readonly view: KeyView
+  readonly command: KeyCommand
+  readonly effects: readonly Effect[]
+  readonly nowMs: number
+}
+
+type Report = (property: string, message: string) => void
+
+/**
+ * What a decision may do to a key, said a second time and in another way than the law says it: as rules
+ * about single effects and about the state that they lead to. Applies the effects on the way.
+ */
+export function applyDecision(key: ShadowKey, decision: SeenDecision, report: Report): void {
+  const check = new DecisionCheck(key, decision, report)
+  for (const effect of decision.effects) {
+    check.before(effect)
+    key.apply(effect)
+  }
+  check.after()
+}
+
+class DecisionCheck {
+  readonly #key: ShadowKey
+  readonly #decision: SeenDecision
+  readonly #report: Report
+  /** Requests that are granted from the queue in this decision, and for how long. */
+  readonly #fromQueue: ReadonlyMap<string, number>
+
+  constructor(key: ShadowKey, decision: SeenDecision, report: Report) {
+    this.#key = key
+    this.#decision = decision
+    this.#report = report
+    this.#fromQueue = new Map(
+      decision.effects.flatMap((effect) =>
+        effect.kind === 'waiter-gone' && effect.answer === 'granted'
+          ? [[nameOf(effect.waiter.owner, effect.waiter.requestId), effect.waiter.ttlMs] as const]
+          : [],
+      ),
+    )
+  }
+
+  before(effect: Effect): void {
+    if (effect.kind === 'hold-set') this.#checkHold(effect.hold)
+    else if (effect.kind === 'hold-ended') this.#checkEnd(effect)
+    else if (effect.kind === 'waiter-gone') this.#checkLeaving(effect.waiter, effect.answer)
+  }
+
+  #fail(property: string, what: string): void {
+    const { command, nowMs } = this.#decision
+    const { subject } = this.#key
+    this.#report(property, `${subject}: ${what} (by ${command.kind} at ${nowMs})`)
+  }
+
+  #checkHold(hold: ShadowHold): void {
+    const before = this.#key.holds.get(hold.owner)
+    const { nowMs } = this.#decision
+    const count = (mode: string): number => hold.steps.filter((step) => step.mode === mode).length
+    if (hold.reads !== count('read') || hold.writes !== count('write')) {
+      this.#fail('S10 counts', `the counts of ${hold.owner} are not those of its steps`)
+    }
+    if (hold.steps.length === 0) this.#fail('S10 counts', `${hold.owner} holds nothing`)
+    if (hold.ttlMs < hold.leaseAtMs - nowMs) {
+      this.#fail('S16 durability', `a restart would shorten the lease of ${hold.owner}`)
+    }
+    if (hold.leaseAtMs < nowMs + this.#askedTtlMs(hold)) {
+      this.#fail('S17 lease', `${hold.owner} got less time than it asked for`)
+    }
+    if (before === undefined) this.#checkNew(hold)
+    else this.#checkChanged(before, hold)
+  }
+
+  /** The lease that the owner asks for by this very decision; 0 if it does not. */
+  #askedTtlMs({ owner, steps }: ShadowHold): number {
+    const { command } = this.#decision
+    const queued = steps.map(({ requestId }) => this.#fromQueue.get(nameOf(owner, requestId)) ?? 0)
+    const isOwn =
+      ((command.kind === 'acquire' || command.kind === 'renew') && command.owner === owner) ||
+      (command.kind === 'begin' && `${command.type}:${command.node}` === owner)
+    const asked = isOwn ? (command.ttlMs ?? 0) : 0
+    return Math.max(asked, ...queued)
+  }
+
+  #checkNew(hold: ShadowHold): void {
+    const { key } = this.#key
+    if (hold.token <= this.#key.token) {
+      this.#fail('S2 fence', `${hold.owner} got token ${hold.token} after ${this.#key.token}`)
+    }
+    const needsNoReference = hold.type === 'delete' && hold.coordination === 'server'
+    if (needsNoReference && this.#key.references.size > 0) {
+      const nodes = [...this.#key.references].join(', ')
+      this.#fail('S15 delete', `${hold.owner} may delete ${key}, which ${nodes} refer to`)
+    }
+    const isDirect = !hold.steps.some(({ requestId }) =>
+      this.#fromQueue.has(nameOf(hold.owner, requestId)),
+    )
+    const ahead = isDirect ? this.#ahead() : undefined
+    if (ahead !== undefined) {
+      this.#fail('S11 order', `${hold.owner} passed ${ahead.owner}, which was waiting`)
+    }
+  }
+
+  /** Somebody whom a newcomer may not pass: anyone, where there are no lanes. */
+  #ahead(): ShadowWaiter | undefined {
+    const { command, view } = this.#decision
+    const { lanes } = view.settings
+    if (lanes.length <= 1) return this.#key.waiters[0]
+    const name = 'lane' in command ? command.lane : undefined
+    const byType =
+      command.kind === 'begin' && lanes.includes(command.type) ? command.type : undefined
+    const lane = lanes.indexOf(name ?? byType ?? (lanes.at(-1) as string))
+    return this.#key.waiters.find((waiter) => waiter.upgrade || waiter.lane <= lane)
+  }
+
+  #checkChanged(before: ShadowHold, hold: ShadowHold): void {
+    const isUpgrade = before.writes === 0 && hold.writes > 0
+    if (isUpgrade ? hold.token <= this.#key.token : hold.token !== before.token) {
+      const tokens = `from token ${before.token} to ${hold.token}`
+      this.#fail('S2 fence', `${hold.owner} went ${tokens}${isUpgrade ? ' as it upgraded' : ''}`)
+    }
+    if (hold.leaseAtMs < before.leaseAtMs) {
+      this.#fail('S17 lease', `the lease of ${hold.owner} was shortened`)
+    }
+    const isKept =
+      hold.session === before.session &&
+      hold.type === before.type &&
+      hold.version === before.version &&
+      hold.coordination === before.coordination
+    if (!isKept) this.#fail('S10 counts', `the hold of ${hold.owner} became another one`)
+  }
+
+  #checkEnd({ owner, end }: Extract<Effect, { kind: 'hold-ended' }>): void {
+    const hold = this.#key.holds.get(owner)
+    if (hold === undefined) {
+      this.#fail('S22 conservation', `the hold of ${owner} ended, and there was none`)
+      return
+    }
+    const { command, nowMs } = this.#decision
+    const { steps, isRecovered } = hold
+    const isLegal = {
+      expired: () => this.#leaseAtMs(hold) <= nowMs,
+      unclaimed: () =>
+        isRecovered || steps.every(({ claimByMs }) => (claimByMs ?? Infinity) <= nowMs),
+      cancelled: () => isRecovered || steps.every(({ claimByMs }) => claimByMs !== null),
+      disconnected: () => command.kind === 'leave' && command.session === hold.session,
+      forced: () => command.kind === 'force',
+      released: () => steps.length === 1 && isOwn(command, owner),
+      failed: () => command.kind === 'finish' && !command.success && isOwn(command, owner),
+    }[end]
+    if (!isLegal()) this.#fail('S17 lease', `the hold of ${owner} ended as ${end} and must not`)
+  }
+
+  /** With what a session that was heard of adds to it. */
+  #leaseAtMs(hold: ShadowHold): number {
+    const session =
+      hold.session === undefined ? undefined : this.#decision.view.session(hold.session)
+    if (session?.keepsLeases !== true) return hold.leaseAtMs
+    return Math.max(hold.leaseAtMs, session.heardAtMs + hold.ttlMs)
+  }
+
+  #checkLeaving(waiter: ShadowWaiter, answer: string): void {
+    const { nowMs } = this.#decision
+    const known = this.#key.waiters.find((other) => isSame(other, waiter))
+    if (known === undefined) {
+      this.#fail('S22 conservation', `${waiter.owner} left the queue, and was not in it`)
+      return
+    }
+    if (answer === 'timeout' && known.deadlineAtMs > nowMs) {
+      this.#fail('S17 lease', `${waiter.owner} was answered timeout before its time`)
+    }
+    if (answer === 'abandoned' && known.leaseAtMs > nowMs) {
+      this.#fail('S17 lease', `${waiter.owner} was taken for gone before its time`)
+    }
+    if (answer === 'granted') this.#checkTurn(known)
+  }
+
+  /** First come, first served, except for owners that have the key already. */
+  #checkTurn(waiter: ShadowWaiter): void {
+    if (waiter.upgrade || this.#hadHold(waiter)) return
+    const first = this.#key.waiters.find(({ lane, upgrade }) => lane === waiter.lane && !upgrade)
+    if (first !== undefined && !isSame(first, waiter)) {
+      this.#fail('S11 order', `${waiter.owner} was granted before ${first.owner}`)
+    }
+  }
+
+  /** Its hold has more than what this grant made. */
+  #hadHold({ owner }: ShadowWaiter): boolean {
+    return (this.#key.holds.get(owner)?.steps.length ?? 0) > 1
+  }
+
+  after(): void {
+    const { holds, waiters } = this.#key
+    const writer = [...holds.values()].find(({ writes }) => writes > 0)
+    if (writer !== undefined && holds.size > 1) {
+      const owners = [...holds.keys()].join(', ')
+      this.#fail('S1w exclusion', `${writer.owner} writes while ${owners} hold it`)
+    }
+    if (waiters.length === 0) return
+    const ghost = waiters.find((waiter) => isGivenUp(this.#decision.command, waiter))
+    if (ghost !== undefined) this.#fail('S12 no ghost', `${ghost.owner} waits for what it gave up`)
+    const upgrader = waiters.find(({ upgrade }) => upgrade)
+    if (upgrader !== undefined) {
+      if (holds.size < 2) this.#fail('L5 wake-up', `${upgrader.owner} could upgrade and waits`)
+      return
+    }
+    if (holds.size === 0) {
+      this.#fail('L5 wake-up', `it is free and ${waiters[0]?.owner} waits`)
+    } else if (writer === undefined && this.#heads().every(({ mode }) => mode === 'read')) {
+      this.#fail('L5 wake-up', `it is read, and ${waiters[0]?.owner} waits to read it`)
+    }
+  }
+
+  #heads(): ShadowWaiter[] {
+    const heads = new Map<number, ShadowWaiter>()
+    for (const waiter of this.#key.waiters) {
+      if (!heads.has(waiter.lane)) heads.set(waiter.lane, waiter)
+    }
+    return [...heads.values()]
+  }
+}
+
+function isGivenUp(command: KeyCommand, { owner, requestId }: ShadowWaiter): boolean {
+  if (command.kind === 'withdraw') return owner === `${command.type}:${command.node}`
+  if (command.kind !== 'cancel' || command.owner !== owner) return false
+  return (command.requestId ?? requestId) === requestId
+}
+
+function isOwn(command: KeyCommand, owner: string): boolean {
+  if (command.kind === 'release') return command.owner === owner
+  return command.kind === 'finish' && `${command.type}:${command.node}` === owner
+}
+
+function isSame(one: ShadowWaiter, other: ShadowWaiter): boolean {
+  return one.owner === other.owner && one.requestId === other.requestId
+}
+
+function nameOf(owner: string, requestId: string): string {
+  return JSON.stringify([owner, requestId])
+}

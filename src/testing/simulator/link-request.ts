@@ -1,0 +1,48 @@
+import type { Query } from '../../engine/queries.ts'
+import type { Acquire, Begin, Command } from '../../law/commands.ts'
+
+/** What a client asks of an engine. */
+export type LinkRequest =
+  | { readonly kind: 'command'; readonly command: Command }
+  | { readonly kind: 'query'; readonly query: Query }
+
+/** What comes back: a value, or an error that was thrown. */
+export type LinkResult =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'error'; readonly error: unknown }
+
+/** Whether the engine keeps the call open while the request waits. */
+export function isWaiting(command: Command): command is Acquire | Begin {
+  if (command.kind === 'acquire') return (command.waitMs ?? 0) > 0 && command.detach !== true
+  return command.kind === 'begin' && (command.waitMs ?? 0) > 0
+}
+
+/** The same for every call of one logical request that may wait. */
+export function requestNameOf(command: Acquire | Begin): string {
+  if (command.kind === 'acquire') {
+    return `lock ${command.key} ${command.owner} ${command.requestId}`
+  }
+  const { resource, type, node, requestId = `${type}:${node}` } = command
+  return `operation ${resource} ${type}:${node} ${requestId}`
+}
+
+/**
+ * Whether it makes no difference which of two copies is answered: the request has a name of its own, or
+ * names what it is about so exactly that it cannot be taken for a later one.
+ */
+export function isRepeatable(request: LinkRequest): boolean {
+  if (request.kind === 'query') return true
+  const { command } = request
+  switch (command.kind) {
+    case 'acquire':
+      return true
+    case 'begin':
+    case 'release':
+    case 'finish':
+      return command.requestId !== undefined
+    case 'renew':
+      return command.token !== undefined
+    default:
+      return false
+  }
+}
