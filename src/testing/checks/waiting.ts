@@ -1,6 +1,7 @@
 import type { HistoryEntry, HistoryMark } from '../history.ts'
 import type { CheckSettings } from './check-options.ts'
 import type { LockRequest } from './requests.ts'
+import { answerOf } from './requests.ts'
 
 /** What decides whether somebody who was once told `queued` still has that place. */
 export interface WaitingContext {
@@ -18,11 +19,13 @@ export function mayHaveLeft(waiter: LockRequest, by: number, context: WaitingCon
   const isUnsure = waiter.entries.some((entry, index) => {
     const nextCall = Math.min(waiter.entries[index + 1]?.call ?? Infinity, by)
     if (entry.outcome === 'info') return entry.call < by
-    return nextCall - entry.ret >= settings.waiterSilenceMs
+    // Who is told to ask again was heard of at some time before that, perhaps as soon as it asked.
+    const heardAt = answerOf(entry) === 'queued' ? entry.call : entry.ret
+    return nextCall - heardAt >= settings.waiterSilenceMs
   })
   if (isUnsure || by > first.call + (first.waitMs ?? Infinity)) return true
   return marks.some(({ name, at, proc, session }) => {
-    if (at < (waiter.queuedAt ?? 0) || at > by) return false
+    if (at < first.call || at > by) return false
     if (name === 'crash' || name === 'restart') return !settings.queueSurvivesRestart
     if (name !== 'disconnect') return false
     return session === undefined ? proc === first.proc : session === first.session

@@ -8,14 +8,14 @@ import { CROWDED_KEY } from './simulation-plan.ts'
  * - What was certainly not applied did not happen, and the crowded key is nobody's.
  * - A `finish` that was sent again under its id took effect once, at the latest when it was first
  *   answered: one entry, from the first call to the first answer.
- * - A node that begins again what it already has is told of what it has, whatever the request id; so
- *   that is the request by which it got it, asked again.
+ * - A node that begins again what it already has is told of what it has, whatever the request id: that
+ *   renews what it has.
  */
 export function toCheckableHistory(history: readonly HistoryRecord[]): HistoryRecord[] {
   const applied = history.filter((record) => {
     return record.kind === 'mark' || (record.code !== NOT_APPLIED && record.key !== CROWDED_KEY)
   })
-  return renameStandings(mergeFinishes(applied))
+  return toRenewals(mergeFinishes(applied))
 }
 
 function mergeFinishes(history: readonly HistoryRecord[]): HistoryRecord[] {
@@ -41,14 +41,16 @@ function finishName({ id, key, type, node, reqId }: HistoryEntry): string {
   return JSON.stringify(reqId === undefined ? [id] : [key, type, node, reqId])
 }
 
-function renameStandings(history: readonly HistoryRecord[]): HistoryRecord[] {
-  const first = new Map<string, HistoryEntry>()
+function toRenewals(history: readonly HistoryRecord[]): HistoryRecord[] {
+  const known = new Set<string>()
   return history.map((record) => {
     if (record.kind !== 'op' || record.op !== 'begin' || record.answer !== 'granted') return record
-    const { key, type, node, token } = record
+    const { key, type, node, token, answer: _, ...rest } = record
     const name = JSON.stringify([key, type, node, token])
-    const { reqId, version } = first.get(name) ?? record
-    if (!first.has(name)) first.set(name, record)
-    return { ...record, reqId, version }
+    if (known.has(name)) {
+      return { ...rest, op: 'renew', space: 'operation', key, token, owner: `${type}:${node}` }
+    }
+    known.add(name)
+    return record
   })
 }

@@ -16,6 +16,8 @@ export interface LinkCallParts {
   readonly clock: Clock
   /** How long the client waits for an answer that the engine gives at once. */
   readonly timeoutMs: number
+  /** Told when a second copy of a request arrives. */
+  readonly onCopy: (request: LinkRequest) => void
 }
 
 /**
@@ -63,7 +65,11 @@ export class LinkCall implements PendingCall {
     const { network, connection, request } = this.#parts
     const arrive = (): void => this.#arrive()
     if (!network.send(connection.toEngine, 'drop-request', arrive)) this.#failLater()
-    if (isRepeatable(request)) network.duplicate(arrive)
+    if (!isRepeatable(request)) return
+    network.duplicate(() => {
+      this.#parts.onCopy(request)
+      arrive()
+    })
   }
 
   /** Nothing will come, and the client notices some time. */

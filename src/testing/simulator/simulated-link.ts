@@ -26,6 +26,8 @@ export interface SimulatedLinkOptions {
   /** The client's. */
   readonly clock: Clock
   readonly random: Random
+  /** Told when a second copy of a request arrives. */
+  readonly onCopy: (request: LinkRequest) => void
 }
 
 /** The engine as one client has it: at the other end of a connection that may do anything. */
@@ -95,12 +97,13 @@ export class SimulatedLink implements LockEngine {
   }
 
   #call(request: LinkRequest, signal: AbortSignal | undefined): Promise<unknown> {
-    const { network, host, process, clock } = this.#options
+    const { network, host, process, clock, onCopy } = this.#options
     if (this.#isClosed) return Promise.reject(createError('LOCK_ENGINE_CLOSED', 'closed'))
     const connection = this.#connect()
     if (connection === undefined) return this.#refuse()
     const timeoutMs = this.#timeoutMs
-    const call = new LinkCall({ request, connection, network, host, process, clock, timeoutMs })
+    const ends = { connection, network, host, process, clock }
+    const call = new LinkCall({ ...ends, request, timeoutMs, onCopy })
     return call.start(signal)
   }
 
