@@ -42,7 +42,7 @@ describe('the repository', () => {
     ['src/locks/a.ts', '// oxlint-disable-next-line max-depth -- the parser reads better whole'],
     ['src/locks/a.ts', '// return early when the lock was lost'],
     ['test/a.test.ts', `it('a stale owner cannot release a lock it lost', () => {})`],
-    ['docs/a.md', 'A directory such as `/var/lib/holdfast`, or one below `network/work/`.'],
+    ['docs/a.md', 'A directory such as `/var/lib/holdfast`, or one below `network/home/a`.'],
   ])('is tidy with a good %s', (path, text) => {
     expect(findUntidyFiles([{ path, text }])).toEqual([])
   })
