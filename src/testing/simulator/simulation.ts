@@ -31,6 +31,9 @@ const CAPABILITIES: Capabilities = Object.freeze({
   queueSurvivesRestart: false,
 })
 
+/** After the faults ended, whatever was still under way has arrived by then. */
+const LATE_MESSAGES_MS = 3_000
+
 /** Everyone must have made progress this long after the faults ended. */
 const RECOVERY_MS_MAX = 120_000
 
@@ -135,13 +138,14 @@ export class Simulation {
   /** Nothing goes wrong any more; everyone must get what it wants, and leave. */
   async heal(): Promise<void> {
     this.trace.note('nemesis', 'stops')
-    this.recorder.mark('healed')
-    this.#isHealed = true
     this.#nemesis.stop()
     this.#network.heal()
     this.#disk.heal()
     this.#host.heal()
     for (const client of this.clients) client.heal()
+    if (!(await this.#runFor(LATE_MESSAGES_MS))) return
+    this.recorder.mark('healed')
+    this.#isHealed = true
     const untilMs = this.clock.nowMs() + RECOVERY_MS_MAX
     const stepsMax = this.#steps + RECOVERY_STEPS_MAX
     while (this.clients.some(({ isDone }) => !isDone)) {
@@ -159,16 +163,22 @@ export class Simulation {
 
   /** When all have left and all is forgotten, nothing is there any more. */
   async rest(): Promise<void> {
-    const untilMs = this.clock.nowMs() + RESIDUE_MS
-    while ((this.clock.nextTimerAtMs ?? Infinity) <= untilMs) {
-      if (!(await this.#step())) return
-    }
-    await this.clock.advance(Math.max(0, untilMs - this.clock.nowMs()))
+    if (!(await this.#runFor(RESIDUE_MS))) return
     const engine = this.#host.engine
     if (engine === undefined) return this.problems.add('L10 recovery', 'the engine is not up')
     const stats = await engine.read({ kind: 'stats' })
     const isEmpty = Object.values(stats).every((count) => count === 0)
     if (!isEmpty) this.problems.add('L9 no residue', `left behind: ${JSON.stringify(stats)}`)
+  }
+
+  /** Whether all was well for so long. */
+  async #runFor(forMs: number): Promise<boolean> {
+    const untilMs = this.clock.nowMs() + forMs
+    while ((this.clock.nextTimerAtMs ?? Infinity) <= untilMs) {
+      if (!(await this.#step())) return false
+    }
+    await this.clock.advance(Math.max(0, untilMs - this.clock.nowMs()))
+    return true
   }
 
   /** One event and all that follows from it at once. False when there is none, or something is wrong. */

@@ -1,5 +1,6 @@
 import type { Begin } from '../../../law/commands.ts'
 import type { Granted } from '../../../law/outcomes.ts'
+import { Random } from '../../random.ts'
 import { type Client, type ClientContext, sleep } from './client-context.ts'
 import { insist } from './insist.ts'
 
@@ -72,12 +73,11 @@ class OperationClient {
   async #operate(resource: string): Promise<void> {
     const { random, workload } = this.#context
     const type = random.pick(workload.types)
-    const version = random.pick([undefined, 'v1', 'v2'])
     const isOther = random.chance(0.2)
     const [other, coordination] = random.pick(workload.otherResources)
     const request = isOther
-      ? this.#request(type, other, { version, coordination })
-      : this.#request(type, resource, { version })
+      ? this.#request(type, other, { version: this.#version(type, other), coordination })
+      : this.#request(type, resource, { version: this.#version(type, resource) })
     const granted = await this.#begin(request)
     if (granted === undefined) return
     await sleep(this.#context, random.int(0, 400))
@@ -85,6 +85,15 @@ class OperationClient {
     const success = random.chance(0.8)
     const value = success && random.chance(0.5) ? JSON.stringify(request.requestId) : undefined
     await this.#finish(request, { token: granted.token, success, value })
+  }
+
+  /**
+   * Always the same for one node: what it began in an earlier life, or lost sight of, it may come to
+   * finish later, and is then answered for that.
+   */
+  #version(type: string, resource: string): string | undefined {
+    const { name } = this.#context
+    return new Random(`version ${name} ${type} ${resource}`).pick([undefined, 'v1', 'v2'])
   }
 
   async #begin(request: Begin): Promise<Granted | undefined> {
