@@ -5,15 +5,20 @@ import { CROWDED_KEY } from './simulation-plan.ts'
 /**
  * A recorded history in the form that the checks expect, where one entry is one thing that happened:
  *
- * - What was certainly not applied did not happen, and the crowded key is nobody's.
+ * - What was certainly not applied did not happen, nor did the end of a session that a crash took back;
+ *   and the crowded key is nobody's.
  * - A `finish` that was sent again under its id took effect once, at the latest when it was first
  *   answered: one entry, from the first call to the first answer.
  * - A node that begins again what it already has is told of what it has, whatever the request id: that
  *   renews what it has.
  */
-export function toCheckableHistory(history: readonly HistoryRecord[]): HistoryRecord[] {
+export function toCheckableHistory(
+  history: readonly HistoryRecord[],
+  isForgotten: (index: number) => boolean,
+): HistoryRecord[] {
   const applied = history.filter((record) => {
-    return record.kind === 'mark' || (record.code !== NOT_APPLIED && record.key !== CROWDED_KEY)
+    if (record.kind === 'op') return record.code !== NOT_APPLIED && record.key !== CROWDED_KEY
+    return record.name !== 'disconnect' || !isForgotten(Number(record.detail))
   })
   return toRenewals(mergeFinishes(applied))
 }

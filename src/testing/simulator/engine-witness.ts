@@ -25,8 +25,8 @@ interface Seen {
 export interface EngineWitnessOptions {
   readonly problems: Problems
   readonly trace: Trace
-  /** Told when a session ends that has anything. */
-  readonly onSessionEnd: (session: string) => void
+  /** Told when a session ends that has anything, and by which decision. */
+  readonly onSessionEnd: (session: string, index: number) => void
 }
 
 /**
@@ -38,7 +38,7 @@ export interface EngineWitnessOptions {
 export class EngineWitness {
   readonly #problems: Problems
   readonly #trace: Trace
-  readonly #onSessionEnd: (session: string) => void
+  readonly #onSessionEnd: (session: string, index: number) => void
   /** Sessions that were said good-bye to. */
   readonly #farewells = new Set<string>()
   readonly #ledger = new DurabilityLedger()
@@ -52,6 +52,8 @@ export class EngineWitness {
   readonly #denials = new Map<string, number>()
   /** The decisions whose events were not told yet, and the events. */
   #untold: { readonly index: number; readonly text: string }[] = []
+  /** The decisions that each crash took back. */
+  readonly #forgotten: { readonly after: number; readonly until: number }[] = []
   #life = 0
   #count = 0
   #isRecovering = true
@@ -68,6 +70,11 @@ export class EngineWitness {
   /** How many decisions were made. */
   get count(): number {
     return this.#count
+  }
+
+  /** Whether a decision was lost in a crash, so that it never counted. */
+  isForgotten(index: number): boolean {
+    return this.#forgotten.some(({ after, until }) => after < index && index <= until)
   }
 
   beginLife(clockMs: () => number): void {
@@ -123,7 +130,7 @@ export class EngineWitness {
     if (!isSilent && !this.#farewells.has(id)) {
       this.#fail('S17 lease', `session ${id} ended although it was heard of`)
     }
-    this.#onSessionEnd(id)
+    this.#onSessionEnd(id, this.#count)
   }
 
   /** The client of a session is about to end it. */
@@ -213,6 +220,7 @@ export class EngineWitness {
       this.#fail(property, message)
     }
     this.#denials.clear()
+    this.#forgotten.push({ after: found.index, until: this.#count })
     reckonAnew(found.keys.values(), recovered, this.#nowMs())
     this.#ledger.restart(found.keys)
     this.#requests.restart({ index: found.index, nowMs: this.#nowMs() })

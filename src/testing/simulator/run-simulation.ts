@@ -1,5 +1,4 @@
 import { checkHistory } from '../history-checks.ts'
-import { toCheckableHistory } from './checkable-history.ts'
 import type { FaultKind } from './fault-kinds.ts'
 import type { OpenSimulatedEngine } from './open-simulated-engine.ts'
 import type { Problem } from './problems.ts'
@@ -57,10 +56,9 @@ export async function runSimulation(options: SimulationOptions): Promise<Simulat
 }
 
 /** What the clients saw must be explicable by a lock that works. */
-function checkRecorded({ recorder, problems }: Simulation, plan: SimulationPlan): void {
+function checkRecorded(simulation: Simulation, plan: SimulationPlan): void {
   const { claimWindowMs, waiterPatienceMs = Infinity, retentionMs } = plan.settings
-  const history = toCheckableHistory(recorder.history())
-  const { violations } = checkHistory(history, {
+  const { violations } = checkHistory(simulation.history(), {
     clockRateError: CLOCK_RATE_ERROR,
     retentionMs,
     // A restart begins to count anew, and there may be many.
@@ -74,6 +72,6 @@ function checkRecorded({ recorder, problems }: Simulation, plan: SimulationPlan)
   })
   for (const { property, message, entries } of violations) {
     const records = entries.map((entry) => `\n    ${toLine(entry)}`).join('')
-    problems.add(`history: ${property}`, message + records)
+    simulation.problems.add(`history: ${property}`, message + records)
   }
 }

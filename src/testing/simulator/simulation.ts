@@ -1,10 +1,12 @@
 import type { Capabilities } from '../../engine/capabilities.ts'
 import { DEFAULT_SETTINGS } from '../../law/settings.ts'
+import type { HistoryRecord } from '../history.ts'
 import { HistoryRecorder } from '../history-recorder.ts'
 import { Random } from '../random.ts'
 import { SimulatedDisk } from '../simulated-disk.ts'
 import { VirtualClock } from '../virtual-clock.ts'
 import { BeliefBoard } from './belief-board.ts'
+import { toCheckableHistory } from './checkable-history.ts'
 import { DiskTrouble } from './disk-trouble.ts'
 import { EngineHost } from './engine-host.ts'
 import { EngineWitness } from './engine-witness.ts'
@@ -51,9 +53,9 @@ export class Simulation {
   readonly clock: VirtualClock = new VirtualClock()
   readonly trace: Trace = new Trace(this.clock)
   readonly problems: Problems = new Problems()
-  readonly recorder: HistoryRecorder = new HistoryRecorder(this.clock)
   readonly log: FaultLog = new FaultLog()
   readonly clients: readonly SimulatedClient[]
+  readonly #recorder: HistoryRecorder = new HistoryRecorder(this.clock)
   readonly #plan: SimulationPlan
   readonly #network: SimulatedNetwork
   readonly #disk: DiskTrouble
@@ -67,12 +69,14 @@ export class Simulation {
 
   constructor(plan: SimulationPlan, open: OpenSimulatedEngine) {
     this.#plan = plan
-    const { clock, trace, problems, recorder, log } = this
+    const { clock, trace, problems, log } = this
+    const recorder = this.#recorder
     const { faults, workload } = plan
     const seed = new Random(plan.seed)
     this.#witness = new EngineWitness({
       ...{ problems, trace },
-      onSessionEnd: (session) => recorder.mark('disconnect', { session }),
+      onSessionEnd: (session, index) =>
+        recorder.mark('disconnect', { session, detail: String(index) }),
     })
     this.#beliefs = new BeliefBoard(problems)
     this.#network = new SimulatedNetwork({ clock, random: seed.fork('network'), faults, log })
@@ -106,7 +110,8 @@ export class Simulation {
   }
 
   #createHost(seed: Random, open: OpenSimulatedEngine): EngineHost {
-    const { trace, problems, recorder } = this
+    const { trace, problems } = this
+    const recorder = this.#recorder
     const { settings, compactMinBytes, preallocateBytes } = this.#plan
     const trouble = this.#disk
     return new EngineHost({
@@ -123,6 +128,12 @@ export class Simulation {
         fault: trouble.fault,
       }),
     })
+  }
+
+  /** What the clients saw, for the checks. */
+  history(): HistoryRecord[] {
+    const isForgotten = (index: number): boolean => this.#witness.isForgotten(index)
+    return toCheckableHistory(this.#recorder.history(), isForgotten)
   }
 
   /** Anything may go wrong, for as many steps. */
@@ -144,7 +155,7 @@ export class Simulation {
     this.#host.heal()
     for (const client of this.clients) client.heal()
     if (!(await this.#runFor(LATE_MESSAGES_MS))) return
-    this.recorder.mark('healed')
+    this.#recorder.mark('healed')
     this.#isHealed = true
     const untilMs = this.clock.nowMs() + RECOVERY_MS_MAX
     const stepsMax = this.#steps + RECOVERY_STEPS_MAX
