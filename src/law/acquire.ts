@@ -127,7 +127,7 @@ function patience(draft: Draft, ask: Pick<Ask, 'isOpen' | 'session'>): number {
 }
 
 export function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
-  if (ask.session !== undefined && draft.session(ask.session) === undefined) {
+  if (ask.session !== undefined && draft.view.session(ask.session) === undefined) {
     return { kind: 'refused', code: 'no_session', detail: 'there is no such session' }
   }
   if (ask.lane < 0) return { kind: 'refused', code: 'bad_request', detail: 'there is no such lane' }

@@ -4,7 +4,7 @@ import type { EventKind, LawEvent } from './events.ts'
 import { ENDED_REMEMBERED_MS } from './limits.ts'
 import type { Outcome } from './outcomes.ts'
 import { ResourceDraft } from './resource-draft.ts'
-import type { Ended, Hold, HoldEnd, KeyView, Session, Verb, Waiter } from './view.ts'
+import type { Ended, Hold, HoldEnd, KeyView, Verb, Waiter } from './view.ts'
 
 /** What the law answers: what changes, in order; what the asker is told; what watchers are told. */
 export interface Decision {
@@ -202,10 +202,6 @@ export class Draft implements Decision {
   setPasses(lane: number, passes: number): void {
     this.over().passes[lane] = passes
     this.change({ kind: 'lane-passed', lane, passes })
-  }
-
-  session(id: string): Session | undefined {
-    return this.view.session(id)
   }
 
   remember(ended: Ended, volatile: boolean): void {

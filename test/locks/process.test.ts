@@ -71,10 +71,11 @@ describe('behind the back of a process', () => {
 
   it('a renewed lock outlives its lease in real time while the process has something to do', async () => {
     const ended = await runProgram(`
-      const lock = await locks.acquire('a', { ttl: 150 })
-      await new Promise((resolve) => setTimeout(resolve, 900))
-      console.log(lock.isHeld)
+      const lock = await locks.acquire('a', { ttl: 1_000 })
+      const holder = async () => (await locks.inspect('a')).holders[0]
+      while ((await holder())?.heldMs < 1_500) await new Promise((r) => setTimeout(r, 20))
+      console.log(lock.isHeld, (await holder())?.token === lock.token)
     `)
-    expect(ended).toEqual({ code: 0, output: 'true' })
+    expect(ended).toEqual({ code: 0, output: 'true true' })
   })
 })
