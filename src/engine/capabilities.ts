@@ -21,4 +21,6 @@ export interface Capabilities {
   readonly waitersPerKeyMax: number
   /** A restart keeps the queue; otherwise waiters come back by asking again. */
   readonly queueSurvivesRestart: boolean
+  /** Ends of holds are kept and can be read; otherwise a `history` query finds none. */
+  readonly history: boolean
 }

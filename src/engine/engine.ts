@@ -1,12 +1,13 @@
 import type { Command } from '../law/commands.ts'
 import type { LawEvent } from '../law/events.ts'
 import type { OutcomeOf } from '../law/outcomes.ts'
+import type { HoldEnd } from '../law/view.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Query, ReplyOf } from './queries.ts'
 
 /**
- * The contract of an engine: a place where the law is applied. There are five members; everything
- * that people call is built on them.
+ * The contract of an engine: a place where the law is applied. There are five members, and a
+ * short cut to one of them; everything that people call is built on them.
  *
  * An engine decides nothing by itself. It shows the law a view of a key, applies the changes in one
  * atomic step, tells waiters, and sees to it that what has expired ends without anyone asking.
@@ -14,6 +15,12 @@ import type { Query, ReplyOf } from './queries.ts'
 export interface LockEngine extends AsyncDisposable {
   /** What this engine promises beyond the law, and what it cannot. Does not change. */
   readonly capabilities: Capabilities
+
+  /**
+   * Where the engine is on the other side of a connection that it keeps alive: the session of that
+   * connection. Absent where there is nothing to be cut off from.
+   */
+  readonly session?: EngineSession | undefined
 
   /**
    * Apply one command.
@@ -40,6 +47,16 @@ export interface LockEngine extends AsyncDisposable {
   apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
 
   /**
+   * The same for callers that can do without a promise: an answer that is there at once comes as it is,
+   * and only one that takes time comes as a promise. Never throws; a failure is a promise that rejects.
+   * Absent where every answer takes time. Whoever wraps an engine passes it on or leaves it out.
+   */
+  applyDirectly?<C extends Command>(
+    command: C,
+    options?: ApplyOptions,
+  ): OutcomeOf<C> | Promise<OutcomeOf<C>>
+
+  /**
    * Read the state, as it is after every command that was answered before the call, with nothing in
    * it that has expired. Changes nothing. Throws as `apply` does.
    */
@@ -59,6 +76,48 @@ export interface LockEngine extends AsyncDisposable {
    */
   close(): Promise<void>
 }
+
+/**
+ * The session of an engine's own connection. What is asked for in its name is kept by the other side for
+ * as long as it hears from this process, and no longer than the grace: its leases need no renewals, and
+ * end soon after the process does.
+ *
+ * Times are on the monotonic clock of this process.
+ */
+export interface EngineSession {
+  /** To be named in commands. The same for the life of the engine. */
+  readonly id: string
+  /** How long the other side keeps what it does not hear of. */
+  readonly graceMs: number
+  /** How often it is given a sign of life. A lease has to be some times longer to be kept by that. */
+  readonly heartbeatMs: number
+  /**
+   * When the latest sign of life was sent that the other side has confirmed. Never goes back. What is
+   * held in the session is safe until the grace has passed since then, unless a loss was told.
+   */
+  readonly vouchedAtMs: number
+  /**
+   * Something is held for longer than a moment: from now on signs of life are sent even while the main
+   * thread of this process is busy, as far as that is possible. Idempotent.
+   */
+  keepVouching(): void
+  /** Be told of what ended without its owner's doing. Returns how to stop. The listener must not throw. */
+  onLoss(listener: SessionLossListener): () => void
+}
+
+/** One hold, or everything that was held in the session until now. May be told twice. */
+export type SessionLoss =
+  | {
+      readonly kind: 'hold'
+      readonly namespace: 'lock' | 'operation'
+      readonly key: string
+      readonly owner: string
+      readonly token: number
+      readonly end: HoldEnd
+    }
+  | { readonly kind: 'all' }
+
+export type SessionLossListener = (loss: SessionLoss) => void
 
 export interface ApplyOptions {
   readonly signal?: AbortSignal | undefined

@@ -7,6 +7,7 @@ export type ErrorClass =
   | 'TimeoutError'
   | 'AbortedError'
   | 'InvalidArgumentError'
+  | 'ForbiddenError'
   | 'NotFoundError'
   | 'ConflictError'
   | 'LimitError'
@@ -22,6 +23,7 @@ export interface ErrorEntry {
 export type ErrorCode =
   | 'LOCK_INVALID_ARGUMENT'
   | 'LOCK_UNKNOWN_ENGINE'
+  | 'LOCK_FORBIDDEN'
   | 'LOCK_WAIT_TIMEOUT'
   | 'LOCK_ABORTED'
   | 'LOCK_LOST'
@@ -51,6 +53,12 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry>> = Object.f
     class: 'InvalidArgumentError',
     retryable: false,
     meaning: 'The URL given to connect names no engine that this version has.',
+  },
+  LOCK_FORBIDDEN: {
+    class: 'ForbiddenError',
+    retryable: false,
+    meaning:
+      'The server does not know the caller, or its token does not give the right to do this.',
   },
   LOCK_WAIT_TIMEOUT: {
     class: 'TimeoutError',

@@ -56,6 +56,8 @@ export class TimeoutError extends LockError {}
 export class AbortedError extends LockError {}
 /** The call itself is wrong; nothing changed. */
 export class InvalidArgumentError extends LockError {}
+/** The caller has not the right to do this. */
+export class ForbiddenError extends LockError {}
 /** What the call names is not there. */
 export class NotFoundError extends LockError {}
 /** The state of the lock forbids what was asked. */
@@ -70,6 +72,7 @@ const CLASSES: Readonly<Record<ErrorClass, typeof LockError>> = {
   TimeoutError,
   AbortedError,
   InvalidArgumentError,
+  ForbiddenError,
   NotFoundError,
   ConflictError,
   LimitError,

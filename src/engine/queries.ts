@@ -43,7 +43,28 @@ export interface StatsQuery {
   readonly kind: 'stats'
 }
 
-export type Query = InspectQuery | ListQuery | StandingQuery | ReferencesQuery | StatsQuery
+/**
+ * The last holds that ended, newest first. Kept for people, not for decisions: 100 ends of a key, for
+ * seven days, bounded in all, and a crash may take the latest. Operations count too: their key is the
+ * resource and their owner is `type:node`. An engine without a place for it answers with an empty list.
+ */
+export interface HistoryQuery {
+  readonly kind: 'history'
+  /** Of this key or resource only. */
+  readonly key?: string | undefined
+  /** Locks or operations only; both when absent. */
+  readonly namespace?: Namespace | undefined
+  /** At most 1,000; 100 when absent. */
+  readonly limit?: number | undefined
+}
+
+export type Query =
+  | InspectQuery
+  | ListQuery
+  | StandingQuery
+  | ReferencesQuery
+  | StatsQuery
+  | HistoryQuery
 
 /** Ages and remaining times are milliseconds on the engine's clock at the moment of reading. */
 export interface HolderReply {
@@ -121,6 +142,45 @@ export interface StatsReply {
   readonly references: number
   /** Ends of requests that are still remembered. */
   readonly ended: number
+  /** Where the engine keeps a journal of its own. */
+  readonly journal?: JournalStats | undefined
+}
+
+/** Counted since the engine was opened. */
+export interface JournalStats {
+  /** Batches that were written and synced. */
+  readonly syncs: number
+  /** Bytes that they had. */
+  readonly bytes: number
+  /**
+   * How often the journal could not be made shorter. Nothing is lost by that, but the directory grows
+   * until it succeeds.
+   */
+  readonly compactionFailures: number
+  /** What the last such failure said; absent when there was none. */
+  readonly lastCompactionError?: string | undefined
+}
+
+/** How a hold in the history ended. A grant that was undone before anyone took it is not in there. */
+export type HistoryEnd = 'released' | 'expired' | 'disconnected' | 'forced' | 'failed'
+
+/** One hold, from its grant to its end. `fromMs` and `toMs` are times of day. */
+export interface HistoryEntry {
+  readonly namespace: Namespace
+  readonly key: string
+  readonly owner: string
+  /** What it was when it ended. */
+  readonly mode: Mode
+  readonly token: number
+  /** A hold that began before a restart of the engine may be shown as if it began with that. */
+  readonly fromMs: number
+  readonly toMs: number
+  /** `failed`: an operation said so itself. */
+  readonly end: HistoryEnd
+}
+
+export interface HistoryReply {
+  readonly ends: readonly HistoryEntry[]
 }
 
 interface Replies {
@@ -129,6 +189,7 @@ interface Replies {
   readonly standing: StandingReply
   readonly references: ReferencesReply
   readonly stats: StatsReply
+  readonly history: HistoryReply
 }
 
 export type ReplyOf<Q extends Query> = Replies[Q['kind']]

@@ -2,6 +2,7 @@ import type { Acquire } from './commands.ts'
 import { findCycle } from './deadlock.ts'
 import type { Decision, Draft } from './draft.ts'
 import { type Claim, renewHold, showHolders, toGranted, withStepsTaken } from './hold-steps.ts'
+import { JOINED_PER_STANDING_MAX } from './limits.ts'
 import type { Outcome, Refused } from './outcomes.ts'
 import {
   countPasses,
@@ -83,9 +84,7 @@ function replay(draft: Draft, ask: Ask): Outcome | undefined {
   const waiter = draft.waiter(ask.owner, ask.requestId)
   if (waiter !== undefined) {
     if (waiter.mode !== ask.mode) return otherMode()
-    // Whoever does not wait holds no request open, and does not end the one that may be open.
-    const isOpen = ask.waitMs > 0 ? ask.isOpen : waiter.connected
-    return keepPlace(draft, waiter, { ...ask, isOpen })
+    return askAgain(draft, waiter, ask)
   }
   const ended = draft.ended('acquire', ask.owner, ask.requestId)
   return ended === undefined ? undefined : replayEnded(ended, ask.mode)
@@ -107,17 +106,53 @@ export function replayEnded(ended: Ended, mode?: Mode): Outcome {
   return { kind: 'refused', code: 'ended', end: answer.end }
 }
 
-/** Asking again keeps the place, extends the wait, and shows that somebody is there. */
-export function keepPlace(draft: Draft, waiter: Waiter, ask: Ask): Outcome {
+/**
+ * Asking again keeps the place, extends the wait, and shows that somebody is there. It never ends a call
+ * that is held open for the same: only whoever holds it knows when the last one is over.
+ */
+export function askAgain(draft: Draft, waiter: Waiter, ask: Ask): Outcome {
+  return keepPlace(draft, waiter, {
+    isOpen: (ask.isOpen && ask.waitMs > 0) || waiter.connected,
+    deadlineAtMs: ask.waitMs > 0 ? ask.deadlineAtMs : waiter.deadlineAtMs,
+    joined: withJoined(waiter, ask),
+  })
+}
+
+/** What is known anew of a waiter that keeps its place. */
+interface Kept {
+  readonly isOpen: boolean
+  readonly deadlineAtMs?: number
+  readonly joined?: readonly string[] | undefined
+}
+
+export function keepPlace(draft: Draft, waiter: Waiter, kept: Kept): Outcome {
   const { session } = waiter
+  const { isOpen, deadlineAtMs = waiter.deadlineAtMs, joined = waiter.joined } = kept
   draft.keepWaiter(waiter, {
     ...waiter,
-    connected: ask.isOpen || session !== undefined,
-    deadlineAtMs: ask.waitMs > 0 ? ask.deadlineAtMs : waiter.deadlineAtMs,
-    leaseAtMs: patience(draft, { isOpen: ask.isOpen, session }),
+    connected: isOpen || session !== undefined,
+    deadlineAtMs,
+    leaseAtMs: patience(draft, { isOpen, session }),
+    ...(joined === undefined ? {} : { joined }),
   })
   return { kind: 'queued', position: draft.position(waiter) }
 }
+
+/**
+ * The ids that a standing answers for, once this request has been answered with it. An operation that
+ * goes by its owner's name joins nothing: it may begin anew at any time.
+ */
+export function withJoined(
+  standing: Pick<Waiter, 'requestId' | 'joined'>,
+  { owner, requestId }: Pick<Ask, 'owner' | 'requestId'>,
+): readonly string[] | undefined {
+  const { joined = NONE_JOINED } = standing
+  const isKnown = requestId === standing.requestId || requestId === owner
+  if (isKnown || joined.includes(requestId)) return standing.joined
+  return [...joined, requestId].slice(-JOINED_PER_STANDING_MAX)
+}
+
+const NONE_JOINED: readonly string[] = Object.freeze([])
 
 /** How long the place is kept without a sign: a session answers for its own. */
 function patience(draft: Draft, ask: Pick<Ask, 'isOpen' | 'session'>): number {

@@ -1,4 +1,5 @@
-import type { Cancel, Leave, Withdraw } from './commands.ts'
+import { keepPlace } from './acquire.ts'
+import type { Cancel, CancelReason, HangUp, Leave, Withdraw } from './commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import { dropStep } from './hold-steps.ts'
 import { dismiss, moveQueue } from './queue.ts'
@@ -7,35 +8,51 @@ import type { HoldEnd, Step } from './view.ts'
 
 /** Leave the queue. A grant that was made there and that its owner has not taken is undone. */
 export function cancel(draft: Draft, command: Cancel): Decision {
-  const { owner, requestId } = command
-  const cancelled = cancelOwner(draft, owner, requestId)
-  if (!cancelled && requestId !== undefined) forestall(draft, owner, requestId)
+  const { owner, requestId, reason = 'cancelled' } = command
+  const cancelled = cancelOwner(draft, owner, { requestId, reason })
+  if (!cancelled && requestId !== undefined) forestall(draft, owner, { requestId, reason })
   return draft.decided({ kind: 'cancelled', cancelled })
 }
 
 /** The same for an operation, whose node has one standing whatever its request id. */
 export function withdraw(draft: Draft, command: Withdraw): Decision {
-  const cancelled = cancelOwner(draft, `${command.type}:${command.node}`, undefined)
+  const { type, node, reason = 'cancelled' } = command
+  const cancelled = cancelOwner(draft, `${type}:${node}`, { requestId: undefined, reason })
   return draft.decided({ kind: 'cancelled', cancelled })
 }
 
-function cancelOwner(draft: Draft, owner: string, requestId: string | undefined): boolean {
+/** What is given up, all of an owner's or one request, and why. */
+interface GivenUp {
+  readonly requestId: string | undefined
+  readonly reason: CancelReason
+}
+
+/** A grant that was undone because its owner is out of reach is one that was not claimed. */
+const UNDONE_BY: Readonly<Record<CancelReason, HoldEnd>> = {
+  cancelled: 'cancelled',
+  abandoned: 'unclaimed',
+}
+
+function cancelOwner(draft: Draft, owner: string, { requestId, reason }: GivenUp): boolean {
   const isMeant = (id: string): boolean => requestId === undefined || id === requestId
   let cancelled = false
   for (const waiter of draft.waitersOf(owner)) {
     if (!isMeant(waiter.requestId)) continue
-    dismiss(draft, waiter, { kind: 'refused', code: 'cancelled' })
+    dismiss(draft, waiter, { kind: 'refused', code: reason })
     cancelled = true
   }
-  if (undoSteps(draft, owner, { end: 'cancelled', which: (step) => isMeant(step.requestId) })) {
-    cancelled = true
-  }
+  const end = UNDONE_BY[reason]
+  if (undoSteps(draft, owner, { end, which: (step) => isMeant(step.requestId) })) cancelled = true
   if (cancelled) moveQueue(draft)
   return cancelled
 }
 
 /** The cancel overtook its request: when that arrives it must not hold. */
-function forestall(draft: Draft, owner: string, requestId: string): void {
+function forestall(
+  draft: Draft,
+  owner: string,
+  { requestId, reason }: { readonly requestId: string; readonly reason: CancelReason },
+): void {
   const isKnown =
     draft.hold(owner)?.steps.some((step) => step.requestId === requestId) === true ||
     draft.ended('acquire', owner, requestId) !== undefined
@@ -47,7 +64,7 @@ function forestall(draft: Draft, owner: string, requestId: string): void {
       requestId,
       mode: undefined,
       atMs: draft.nowMs,
-      answer: { kind: 'refused', code: 'cancelled' },
+      answer: { kind: 'refused', code: reason },
     },
     true,
   )
@@ -93,4 +110,11 @@ export function leave(draft: Draft, command: Leave): Decision {
   }
   if (count > 0) moveQueue(draft)
   return draft.decided({ kind: 'swept', count })
+}
+
+/** Nobody holds a call open for the waiter any more; a session still answers for its own. */
+export function hangUp(draft: Draft, { owner, requestId }: HangUp): Decision {
+  const waiter = draft.waiter(owner, requestId)
+  if (waiter === undefined) return draft.decided({ kind: 'refused', code: 'not_holder' })
+  return draft.decided(keepPlace(draft, waiter, { isOpen: false }))
 }

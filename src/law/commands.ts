@@ -45,6 +45,12 @@ export interface Renew {
   readonly token?: number | undefined
 }
 
+/**
+ * Why a wait is given up: its owner no longer wants it, or whoever was in touch with the owner lost it.
+ * In the second case the owner may still want it, and asks anew when it is back.
+ */
+export type CancelReason = 'cancelled' | 'abandoned'
+
 /** Leave the queue, and undo a grant that was made there and not yet taken. */
 export interface Cancel {
   readonly kind: 'cancel'
@@ -52,6 +58,8 @@ export interface Cancel {
   readonly owner: string
   /** Without it: every request of the owner on this key. */
   readonly requestId?: string | undefined
+  /** `cancelled` when absent. */
+  readonly reason?: CancelReason | undefined
 }
 
 /** End holds by an operator's word: one owner's, or all. */
@@ -101,6 +109,8 @@ export interface Withdraw {
   readonly type: string
   readonly resource: string
   readonly node: string
+  /** `cancelled` when absent. */
+  readonly reason?: CancelReason | undefined
 }
 
 /** Drop a node's reference to one resource, or to all of them. */
@@ -154,5 +164,15 @@ export interface Leave {
   readonly session: string
 }
 
+/**
+ * Decided when the last call that was held open for a waiter has ended and the waiter keeps its place:
+ * from now on it only asks now and then.
+ */
+export interface HangUp {
+  readonly kind: 'hang-up'
+  readonly owner: string
+  readonly requestId: string
+}
+
 /** What is decided on one key. */
-export type KeyCommand = LockCommand | OperationCommand | Force | Unref | Expire | Leave
+export type KeyCommand = LockCommand | OperationCommand | Force | Unref | Expire | Leave | HangUp

@@ -1,11 +1,12 @@
 import { acquire } from './acquire.ts'
 import { unreachable } from './assert.ts'
-import { cancel, leave, withdraw } from './cancel.ts'
+import { cancel, hangUp, leave, withdraw } from './cancel.ts'
 import type { KeyCommand } from './commands.ts'
 import { type Decision, Draft } from './draft.ts'
 import { expire } from './expire.ts'
 import { begin, finish, unref } from './operations.ts'
 import { force, release, renew } from './release.ts'
+import { decideShortly } from './short-form.ts'
 import type { KeyView } from './view.ts'
 
 export type { Decision } from './draft.ts'
@@ -18,6 +19,11 @@ export type Law = typeof decide
  * answered and what is told. Nothing else decides anything about a lock, and nothing else goes in.
  */
 export function decide(view: KeyView, command: KeyCommand, nowMs: number): Decision {
+  return decideShortly(view, command, nowMs) ?? decideInFull(view, command, nowMs)
+}
+
+/** The whole law. `decideShortly` says the same wherever it says anything. */
+export function decideInFull(view: KeyView, command: KeyCommand, nowMs: number): Decision {
   const draft = new Draft(view, nowMs)
   const expired = expire(draft)
   switch (command.kind) {
@@ -41,6 +47,8 @@ export function decide(view: KeyView, command: KeyCommand, nowMs: number): Decis
       return unref(draft, command)
     case 'leave':
       return leave(draft, command)
+    case 'hang-up':
+      return hangUp(draft, command)
     case 'expire':
       return draft.decided({ kind: 'swept', count: expired })
     default:

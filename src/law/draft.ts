@@ -220,6 +220,18 @@ export class Draft implements Decision {
     return isOver ? undefined : ended
   }
 
+  /** How the owner's last hold ended, if that is remembered. */
+  lastEnd(owner: string): HoldEnd | undefined {
+    let last = this.view.lastEnd(owner)
+    for (const change of this.changes) {
+      if (change.kind !== 'end-remembered') continue
+      const { ended } = change
+      if (ended.owner === owner && ended.answer.kind === 'hold-ended') last = ended
+    }
+    if (last?.answer.kind !== 'hold-ended') return undefined
+    return last.atMs + ENDED_REMEMBERED_MS <= this.nowMs ? undefined : last.answer.end
+  }
+
   /** An event that nobody hears is not made. The hottest callers ask `isWatched` themselves. */
   tell(kind: EventKind, about: Omit<LawEvent, 'kind' | 'namespace' | 'key'>): void {
     const { isWatched, namespace, key } = this.view

@@ -29,6 +29,8 @@ export interface LawEvent {
   readonly token?: number | undefined
   readonly code?: RefusalCode | undefined
   readonly end?: HoldEnd | undefined
+  /** With `expired`, `disconnected` and `forced`: the session that the hold was taken in. */
+  readonly session?: string | undefined
   /** With `completed`, and with every other event of an operation except for the last three fields. */
   readonly type?: string | undefined
   readonly node?: string | undefined

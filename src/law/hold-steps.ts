@@ -1,7 +1,16 @@
 import type { Draft } from './draft.ts'
 import { HOLDERS_SHOWN_MAX } from './limits.ts'
 import type { Granted, HolderShown } from './outcomes.ts'
-import type { EndedAnswer, Hold, HoldEnd, KeyView, Mode, OperationFacts, Step } from './view.ts'
+import type {
+  Ended,
+  EndedAnswer,
+  Hold,
+  HoldEnd,
+  KeyView,
+  Mode,
+  OperationFacts,
+  Step,
+} from './view.ts'
 
 /**
  * How a hold begins, grows, shrinks and ends, step by step. Every grant passes through here, whether
@@ -18,25 +27,41 @@ export interface Claim {
   readonly ttlMs: number
   readonly meta: string | undefined
   readonly operation: OperationFacts | undefined
+  /** Other request ids that were answered with the same standing. */
+  readonly joined?: readonly string[] | undefined
 }
 
 /** A hold of an owner that had none: always a new token. */
 export function grantNew(draft: Draft, claim: Claim, claimByMs: number | null): Granted {
-  const hold: Hold = {
+  const hold = createHold(claim, { token: draft.nextToken(), nowMs: draft.nowMs }, claimByMs)
+  return grant(draft, hold, claim)
+}
+
+/** The hold that a claim becomes when it is granted to an owner that had none. */
+export function createHold(
+  claim: Claim,
+  { token, nowMs }: { readonly token: number; readonly nowMs: number },
+  claimByMs: number | null,
+): Hold {
+  return {
     owner: claim.owner,
     party: claim.party,
     session: claim.session,
     reads: claim.mode === 'read' ? 1 : 0,
     writes: claim.mode === 'write' ? 1 : 0,
-    token: draft.nextToken(),
-    sinceMs: draft.nowMs,
-    leaseAtMs: draft.nowMs + claim.ttlMs,
+    token,
+    sinceMs: nowMs,
+    leaseAtMs: nowMs + claim.ttlMs,
     ttlMs: claim.ttlMs,
-    steps: [{ requestId: claim.requestId, mode: claim.mode, claimByMs }],
+    steps: [toStep(claim, claimByMs)],
     meta: claim.meta,
     operation: claim.operation,
   }
-  return grant(draft, hold, claim)
+}
+
+function toStep({ requestId, mode, joined }: Claim, claimByMs: number | null): Step {
+  if (joined === undefined) return { requestId, mode, claimByMs }
+  return { requestId, mode, claimByMs, joined }
 }
 
 /** One more step for an owner that already holds; the token stays. */
@@ -45,10 +70,18 @@ export function grantAgain(
   before: Hold,
   { claim, claimByMs }: { readonly claim: Claim; readonly claimByMs: number | null },
 ): Granted {
+  return grantStep(draft, before, { claim, step: toStep(claim, claimByMs) })
+}
+
+function grantStep(
+  draft: Draft,
+  before: Hold,
+  { claim, step }: { readonly claim: Claim; readonly step: Step },
+): Granted {
   const hold = copyHold(withLease(before, claim.ttlMs, draft.nowMs), {
     reads: before.reads + (claim.mode === 'read' ? 1 : 0),
     writes: before.writes + (claim.mode === 'write' ? 1 : 0),
-    steps: [...before.steps, { requestId: claim.requestId, mode: claim.mode, claimByMs }],
+    steps: [...before.steps, step],
   })
   return grant(draft, hold, claim)
 }
@@ -57,9 +90,12 @@ export function grantAgain(
 export function grantUpgrade(
   draft: Draft,
   before: Hold,
-  by: { readonly claim: Claim; readonly claimByMs: number | null },
+  { claim, claimByMs }: { readonly claim: Claim; readonly claimByMs: number | null },
 ): Granted {
-  return grantAgain(draft, copyHold(before, { token: draft.nextToken() }), by)
+  const hold = copyHold(before, { token: draft.nextToken() })
+  const plain = toStep(claim, claimByMs)
+  const step = claimByMs === null ? plain : { ...plain, tokenBefore: before.token }
+  return grantStep(draft, hold, { claim, step })
 }
 
 function grant(draft: Draft, hold: Hold, claim: Claim): Granted {
@@ -116,7 +152,13 @@ export function copyHold(hold: Hold, changed: Partial<Hold>): Hold {
 /** The owner has shown that it knows of its grants. */
 export function withStepsTaken(hold: Hold): Hold {
   if (hold.steps.every((step) => step.claimByMs === null)) return hold
-  return copyHold(hold, { steps: hold.steps.map((step) => ({ ...step, claimByMs: null })) })
+  return copyHold(hold, { steps: hold.steps.map(toTaken) })
+}
+
+/** From now on nothing of the step can be undone unheard. */
+function toTaken({ requestId, mode, joined }: Step): Step {
+  if (joined === undefined) return { requestId, mode, claimByMs: null }
+  return { requestId, mode, claimByMs: null, joined }
 }
 
 /** Asking or renewing: the lease moves, and every grant counts as taken. */
@@ -140,11 +182,25 @@ export function dropStep(
   const hold = copyHold(before, {
     reads: before.reads - (step.mode === 'read' ? 1 : 0),
     writes: before.writes - (step.mode === 'write' ? 1 : 0),
-    steps: before.steps.filter((other) => other.requestId !== step.requestId),
+    ...withoutStep(before, step),
   })
   draft.setHold(hold)
   rememberStep(draft, before, { step, end })
   return hold
+}
+
+/**
+ * The step that gave the hold its present token knows the one before. If it is undone unheard the hold
+ * goes back to that, unless a later step was granted under the present one, which then knows it instead.
+ */
+function withoutStep(before: Hold, step: Step): Pick<Hold, 'steps' | 'token'> {
+  const index = before.steps.findIndex((other) => other.requestId === step.requestId)
+  const steps = before.steps.filter((_, at) => at !== index)
+  const { tokenBefore } = before.steps[index] ?? step
+  const later = steps[index]
+  if (tokenBefore === undefined) return { steps, token: before.token }
+  if (later === undefined) return { steps, token: tokenBefore }
+  return { steps: steps.with(index, { ...later, tokenBefore }), token: before.token }
 }
 
 /** Whether the hold ends with its next step back. */
@@ -189,18 +245,24 @@ function rememberStep(
   hold: Hold,
   { step, end }: { readonly step: Step; readonly end: HoldEnd },
 ): void {
-  if (!isRemembered(hold, step.requestId)) return
-  draft.remember(
-    {
-      verb: 'acquire',
-      owner: hold.owner,
-      requestId: step.requestId,
-      mode: step.mode,
-      atMs: draft.nowMs,
-      answer: HOLD_ENDED[end],
-    },
-    false,
-  )
+  const { nowMs } = draft
+  if (isRemembered(hold, step.requestId)) {
+    draft.remember(endOfStep(hold, { step, end }, nowMs), false)
+  }
+  if (step.joined === undefined) return
+  for (const requestId of step.joined) {
+    draft.remember(endOfStep(hold, { step: { ...step, requestId }, end }, nowMs), false)
+  }
+}
+
+/** What a late retry of the request behind a step is told, once the step has ended. */
+export function endOfStep(
+  { owner }: Hold,
+  { step, end }: { readonly step: Step; readonly end: HoldEnd },
+  atMs: number,
+): Ended {
+  const { requestId, mode } = step
+  return { verb: 'acquire', owner, requestId, mode, atMs, answer: HOLD_ENDED[end] }
 }
 
 /**

@@ -39,6 +39,9 @@ export const ENDED_REMEMBERED_MS = 60_000
 /** How many ends are remembered for one key, newest kept. */
 export const ENDED_PER_KEY_MAX = 64
 
+/** Request ids that joined one operation's standing and are kept with it, newest kept. */
+export const JOINED_PER_STANDING_MAX = 16
+
 /** Grants in a row that may pass a waiting lower lane before it is that lane's turn. */
 export const LANE_PASSES_MAX = 8
 

@@ -3,15 +3,22 @@
  * their bytes are; there is no folding, trimming or normalising anywhere.
  */
 
-const PRINTABLE_ASCII = /^[ -~]+$/
-
 /** What is wrong with a name, in words that follow it; `undefined` when nothing is. */
 export function problemWithName(value: unknown, bytesMax: number): string | undefined {
   if (typeof value !== 'string') return 'must be a string'
   if (value.length === 0) return 'must not be empty'
   // One UTF-16 unit is at least one byte; this also bounds what is looked at below.
   if (value.length > bytesMax) return `is longer than ${bytesMax} bytes`
-  return PRINTABLE_ASCII.test(value) ? undefined : problemWithUnicode(value, bytesMax)
+  return isPrintableAscii(value) ? undefined : problemWithUnicode(value, bytesMax)
+}
+
+/** What nearly every name is. A loop, because starting a regular expression costs more than this whole. */
+function isPrintableAscii(value: string): boolean {
+  for (let index = 0; index < value.length; index += 1) {
+    const unit = value.charCodeAt(index)
+    if (unit < 0x20 || unit > 0x7e) return false
+  }
+  return true
 }
 
 function problemWithUnicode(value: string, bytesMax: number): string | undefined {

@@ -1,21 +1,23 @@
 import {
   type Ask,
   decideForStranger,
+  askAgain,
   enqueue,
-  keepPlace,
   laneOf,
   refuse,
   refuseFull,
   refuseInvalid,
   replayEnded,
+  withJoined,
 } from './acquire.ts'
+import { assert } from './assert.ts'
 import type { Begin, Finish, Unref } from './commands.ts'
 import type { Decision, Draft } from './draft.ts'
-import { dropStep, renewHold, showHolders, toGranted } from './hold-steps.ts'
+import { copyHold, dropStep, renewHold, showHolders, toGranted } from './hold-steps.ts'
 import { decideOperationHead, isSameVersion, skip } from './operation-head.ts'
 import type { Outcome, Refused } from './outcomes.ts'
 import { dismiss, grantClaim, moveQueue, rememberAnswer } from './queue.ts'
-import { refuseNonHolder } from './release.ts'
+import { isStale, refuseStranger, STALE_TOKEN } from './release.ts'
 import type { Hold, OperationFacts } from './view.ts'
 
 /** An operation is a write lock on its resource plus a memory of what has been done. */
@@ -89,9 +91,19 @@ function standingOf(draft: Draft, ask: Ask, facts: OperationFacts): Outcome | un
     return { kind: 'refused', code: 'bad_request', detail: 'the node is busy with another version' }
   }
   if (hold !== undefined) {
-    return toGranted(renewHold(draft, hold, ask.ttlMs), 'write', draft.nowMs)
+    const renewed = renewHold(draft, hold, ask.ttlMs)
+    joinHold(draft, renewed, ask)
+    return toGranted(renewed, 'write', draft.nowMs)
   }
-  return waiter === undefined ? undefined : keepPlace(draft, waiter, ask)
+  return waiter === undefined ? undefined : askAgain(draft, waiter, ask)
+}
+
+/** A late copy of this request is to learn how the hold ended that it was answered with. */
+function joinHold(draft: Draft, hold: Hold, ask: Ask): void {
+  const [step] = hold.steps
+  if (step === undefined) return
+  const joined = withJoined(step, ask)
+  if (joined !== step.joined) draft.setHold(copyHold(hold, { steps: [{ ...step, joined }] }))
 }
 
 function refuseBusy(draft: Draft): Refused | undefined {
@@ -106,11 +118,10 @@ export function finish(draft: Draft, command: Finish): Decision {
   const ended = requestId === undefined ? undefined : draft.ended('release', owner, requestId)
   if (ended !== undefined) return draft.decided(replayEnded(ended))
   const hold = draft.hold(owner)
-  const refusal = refuseNonHolder(hold, command.token)
-  const step = hold?.steps[0]
-  if (refusal !== undefined || hold?.operation === undefined || step === undefined) {
-    return draft.decided(refusal ?? { kind: 'refused', code: 'not_holder' })
-  }
+  if (hold?.operation === undefined) return draft.decided(refuseStranger(draft, owner))
+  if (isStale(hold, command.token)) return draft.decided(STALE_TOKEN)
+  const [step] = hold.steps
+  assert(step !== undefined, 'a hold has a step for each count')
   const { success } = command
   dropStep(draft, hold, { step, end: success ? 'released' : 'failed' })
   tellCompleted(draft, hold, command)

@@ -92,7 +92,7 @@ export interface Swept {
 /**
  * - `held`: somebody else has it, or is ahead in the queue, and the request does not wait.
  * - `timeout`: the wait's deadline passed. `cancelled`: it was cancelled. `abandoned`: nobody was in
- *   touch with the waiter for too long. `disconnected`: its session ended.
+ *   touch with the waiter for too long, or its connection broke. `disconnected`: its session ended.
  * - `upgrade_conflict`: another holder already waits to upgrade. `deadlock`: waiting would close a cycle.
  * - `not_holder`, `stale_token`: the caller does not hold it, or holds it under another token.
  * - `ended`: a replay of a request that was granted and has ended since; see `end`.
@@ -135,7 +135,7 @@ export interface Refused {
   readonly cycle?: readonly string[]
   /** The nodes that reference the resource; with `in_use`. */
   readonly nodes?: readonly string[]
-  /** How the hold ended; with `ended`. */
+  /** How the hold ended; with `ended`, and with `not_holder` where the owner's last end is remembered. */
   readonly end?: HoldEnd
   readonly detail?: string
 }

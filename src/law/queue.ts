@@ -166,12 +166,15 @@ export function dismiss(draft: Draft, waiter: Waiter, answer: Outcome): void {
 /** Remember an answer after which the request must never hold, if it is one of those. */
 export function rememberAnswer(draft: Draft, claim: Claim, answer: Outcome): void {
   const ended = toEndedAnswer(answer)
-  if (ended === undefined || !isRemembered(claim, claim.requestId)) return
-  const { owner, requestId, mode } = claim
-  draft.remember(
-    { verb: 'acquire', owner, requestId, mode, atMs: draft.nowMs, answer: ended },
-    true,
-  )
+  if (ended === undefined) return
+  const { owner, mode, joined = [] } = claim
+  const ids = isRemembered(claim, claim.requestId) ? [claim.requestId, ...joined] : joined
+  for (const requestId of ids) {
+    draft.remember(
+      { verb: 'acquire', owner, requestId, mode, atMs: draft.nowMs, answer: ended },
+      true,
+    )
+  }
 }
 
 const REMEMBERED_CODES: ReadonlySet<string> = new Set<EndedCode>([

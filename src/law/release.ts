@@ -14,10 +14,9 @@ export function release(draft: Draft, command: Release): Decision {
   if (ended !== undefined) return draft.decided(replayEnded(ended, command.mode))
   const hold = draft.hold(owner)
   const mode = command.mode ?? (hold !== undefined && hold.writes > 0 ? 'write' : 'read')
-  const refusal = refuseNonHolder(hold, command.token, mode)
-  if (hold === undefined || refusal !== undefined) {
-    return draft.decided(refusal ?? { kind: 'refused', code: 'not_holder' })
-  }
+  if (hold === undefined) return draft.decided(refuseStranger(draft, owner))
+  if (countOf(hold, mode) === 0) return draft.decided(NOT_HOLDER)
+  if (isStale(hold, command.token)) return draft.decided(STALE_TOKEN)
   const answer = releaseStep(draft, hold, mode)
   if (requestId !== undefined) {
     draft.remember({ verb: 'release', owner, requestId, mode, atMs: draft.nowMs, answer }, false)
@@ -43,25 +42,24 @@ function releaseStep(draft: Draft, hold: Hold, mode: Mode): Released {
 /** Make a lease later; a lease that has passed stays passed. */
 export function renew(draft: Draft, command: Renew): Decision {
   const hold = draft.hold(command.owner)
-  const refusal = refuseNonHolder(hold, command.token)
-  if (hold === undefined || refusal !== undefined) {
-    return draft.decided(refusal ?? { kind: 'refused', code: 'not_holder' })
-  }
+  if (hold === undefined) return draft.decided(refuseStranger(draft, command.owner))
+  if (isStale(hold, command.token)) return draft.decided(STALE_TOKEN)
   const { token, leaseAtMs } = renewHold(draft, hold, command.ttlMs)
   return draft.decided({ kind: 'renewed', token, leaseMs: leaseAtMs - draft.nowMs })
 }
 
-/** Not a holder in that mode, or one under another token. */
-export function refuseNonHolder(
-  hold: Hold | undefined,
-  token: number | undefined,
-  mode?: Mode,
-): Refused | undefined {
-  if (hold === undefined || (mode !== undefined && countOf(hold, mode) === 0)) {
-    return { kind: 'refused', code: 'not_holder' }
-  }
-  const isStale = token !== undefined && token !== hold.token
-  return isStale ? { kind: 'refused', code: 'stale_token' } : undefined
+const NOT_HOLDER: Refused = Object.freeze({ kind: 'refused', code: 'not_holder' })
+export const STALE_TOKEN: Refused = Object.freeze({ kind: 'refused', code: 'stale_token' })
+
+/** Not a holder, and, where that is remembered, how it ceased to be one. */
+export function refuseStranger(draft: Draft, owner: string): Refused {
+  const end = draft.lastEnd(owner)
+  return end === undefined ? NOT_HOLDER : { ...NOT_HOLDER, end }
+}
+
+/** A token is given, and it is not the hold's. */
+export function isStale(hold: Hold, token: number | undefined): boolean {
+  return token !== undefined && token !== hold.token
 }
 
 function countOf(hold: Hold, mode: Mode): number {
@@ -87,9 +85,10 @@ export function endByOthers(
   end: 'expired' | 'disconnected' | 'forced',
 ): void {
   endWholeHold(draft, hold, end)
-  const { owner, token, operation } = hold
+  const { owner, token, session, operation } = hold
   const { type, node } = operation ?? {}
-  draft.tell(end, { owner, token, mode: hold.writes > 0 ? 'write' : 'read', end, type, node })
+  const mode = hold.writes > 0 ? 'write' : 'read'
+  draft.tell(end, { owner, token, mode, end, session, type, node })
   if (operation !== undefined) {
     draft.tell('completed', { owner, token, type, node, success: false, error: end })
   }

@@ -60,8 +60,10 @@ const lanes: Check = (value) => {
   return undefined
 }
 
-const mode: Check = (value) => oneOf(value, ['read', 'write'])
+const mode: Check = (value) =>
+  value === 'write' || value === 'read' ? undefined : oneOf(value, ['read', 'write'])
 const coordination: Check = (value) => oneOf(value, ['server', 'client', 'mutex'])
+const reason: Check = (value) => oneOf(value, ['cancelled', 'abandoned'])
 const namespace: Check = (value) => oneOf(value, ['lock', 'operation'])
 const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
 
@@ -89,26 +91,41 @@ function may(field: string, value: unknown, check: Check): Problem | undefined {
   return value === undefined ? undefined : need(field, value, check)
 }
 
+/** Remembers names that were found to be well formed, so that they are not gone through again. */
+export interface KnownNames {
+  /** What is known of a lock's key and an owner: both, the key alone, or neither. */
+  known(key: string, owner: string): 'both' | 'key' | undefined
+}
+
+const NOTHING_KNOWN: KnownNames = { known: () => undefined }
+
 /** What is wrong with a command before anything is decided; `undefined` when it is well formed. */
-export function problemWith(command: Command): Problem | undefined {
+export function problemWith(
+  command: Command,
+  names: KnownNames = NOTHING_KNOWN,
+): Problem | undefined {
   switch (command.kind) {
     case 'acquire':
-      return problemWithAcquire(command)
+      return problemWithAcquire(command, names)
     case 'release':
       return (
-        problemWithHolder(command) ??
+        problemWithHolder(command, names) ??
         may('mode', command.mode, mode) ??
         may('token', command.token, token) ??
         may('requestId', command.requestId, id)
       )
     case 'renew':
       return (
-        problemWithHolder(command) ??
+        problemWithHolder(command, names) ??
         need('ttlMs', command.ttlMs, ttl) ??
         may('token', command.token, token)
       )
     case 'cancel':
-      return problemWithHolder(command) ?? may('requestId', command.requestId, id)
+      return (
+        problemWithHolder(command, names) ??
+        may('requestId', command.requestId, id) ??
+        may('reason', command.reason, reason)
+      )
     case 'force':
       return (
         need('key', command.key, key) ??
@@ -120,7 +137,7 @@ export function problemWith(command: Command): Problem | undefined {
     case 'finish':
       return problemWithFinish(command)
     case 'withdraw':
-      return problemWithOperation(command)
+      return problemWithOperation(command) ?? may('reason', command.reason, reason)
     case 'unref':
       return may('resource', command.resource, key) ?? need('node', command.node, owner)
     case 'open-session':
@@ -139,8 +156,14 @@ export function problemWith(command: Command): Problem | undefined {
   }
 }
 
-function problemWithHolder(command: Pick<Acquire, 'key' | 'owner'>): Problem | undefined {
-  return named('key', command.key, KEY_BYTES_MAX) ?? named('owner', command.owner, OWNER_BYTES_MAX)
+function problemWithHolder(
+  { key: ofLock, owner: ofHolder }: Pick<Acquire, 'key' | 'owner'>,
+  names: KnownNames,
+): Problem | undefined {
+  const known = names.known(ofLock, ofHolder)
+  if (known === 'both') return undefined
+  const problem = known === 'key' ? undefined : named('key', ofLock, KEY_BYTES_MAX)
+  return problem ?? named('owner', ofHolder, OWNER_BYTES_MAX)
 }
 
 /** As `need` for a name; written out because every acquire and release comes through here. */
@@ -149,9 +172,9 @@ function named(field: string, value: unknown, bytesMax: number): Problem | undef
   return message === undefined ? undefined : { field, message }
 }
 
-function problemWithAcquire(command: Acquire): Problem | undefined {
+function problemWithAcquire(command: Acquire, names: KnownNames): Problem | undefined {
   return (
-    problemWithHolder(command) ??
+    problemWithHolder(command, names) ??
     named('requestId', command.requestId, ID_BYTES_MAX) ??
     may('mode', command.mode, mode) ??
     may('ttlMs', command.ttlMs, ttl) ??

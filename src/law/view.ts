@@ -30,6 +30,13 @@ export interface Step {
    * undone; `Infinity` for a waiter that is connected and told by whoever holds its connection.
    */
   readonly claimByMs: number | null
+  /**
+   * The token that the hold had before it got its present one with this step. Kept until the step is
+   * taken: if it is undone unheard, the hold goes back to the token that its owner knows.
+   */
+  readonly tokenBefore?: number | undefined
+  /** Other request ids that were answered with this step, newest last. They end as it does. */
+  readonly joined?: readonly string[] | undefined
 }
 
 /** What an operation's hold or waiter knows beyond a lock's. */
@@ -78,6 +85,8 @@ export interface Waiter {
   readonly leaseAtMs: number
   readonly meta: string | undefined
   readonly operation: OperationFacts | undefined
+  /** Other request ids that were answered with this place, newest last. They end as it does. */
+  readonly joined?: readonly string[] | undefined
 }
 
 export interface Session {
@@ -205,6 +214,8 @@ export interface KeyView {
   waitersIn(session: string): Iterable<Waiter>
 
   ended(verb: Verb, owner: string, requestId: string): Ended | undefined
+  /** The latest remembered end of something that was granted to this owner. */
+  lastEnd(owner: string): Ended | undefined
 
   /** Absent where the engine cannot see all keys in one step. */
   readonly graph: WaitGraph | undefined

@@ -15,13 +15,15 @@ export async function acquireLock(
   lock: HeldLock,
 ): Promise<Refused | undefined> {
   const sentAtMs = context.clock.nowMs()
+  const answer = lock.ask()
   let outcome: OutcomeOf<Acquire>
   try {
-    outcome = await lock.ask()
+    outcome = answer instanceof Promise ? await answer : answer
   } catch (error) {
     return lock.recover(error, sentAtMs)
   }
-  return lock.accept(outcome, sentAtMs) ? undefined : lock.settle(outcome, sentAtMs)
+  const nowMs = answer instanceof Promise ? context.clock.nowMs() : sentAtMs
+  return lock.accept(outcome, sentAtMs, nowMs) ? undefined : lock.settle(outcome, sentAtMs)
 }
 
 /** Ask for a lock, run a function under it, release it. What `Locks.withLock` promises is done here. */
@@ -31,14 +33,17 @@ export async function runWithLock<Result>(
   run: (lock: HeldLock) => Result | Promise<Result>,
 ): Promise<Result> {
   const sentAtMs = context.clock.nowMs()
+  const answer = lock.ask()
   let outcome: OutcomeOf<Acquire> | undefined
   let refused: Refused | undefined
   try {
-    outcome = await lock.ask()
+    // Awaited even if it is no promise: the function never runs before the call has returned.
+    outcome = await answer
   } catch (error) {
     refused = await lock.recover(error, sentAtMs)
   }
-  if (outcome !== undefined && !lock.accept(outcome, sentAtMs)) {
+  const nowMs = answer instanceof Promise ? context.clock.nowMs() : sentAtMs
+  if (outcome !== undefined && !lock.accept(outcome, sentAtMs, nowMs)) {
     refused = await lock.settle(outcome, sentAtMs)
   }
   if (refused !== undefined) throw lock.refusalError(refused)
@@ -55,6 +60,8 @@ export async function runWithLock<Result>(
   const releasing = lock.startRelease()
   if (releasing === null) {
     await lock[Symbol.asyncDispose]()
+  } else if (!(releasing instanceof Promise)) {
+    lock.finishRelease(releasing)
   } else {
     try {
       lock.finishRelease(await releasing)

@@ -8,7 +8,8 @@ import type { LocksContext } from './locks-context.ts'
 import { RETRY_MS_MIN, UNCONFIRMED_RATIO_MAX } from './locks-limits.ts'
 import { createRefusalError } from './refusal-errors.ts'
 import type { Scheduled, ScheduleList } from './renewal-schedule.ts'
-import { type Answered, askAgain, sendInBackground } from './retrying.ts'
+import { isOutOfReach } from './request-grant.ts'
+import { type Answered, askAgain, pauseBefore, sendInBackground } from './retrying.ts'
 import { undoBegin } from './undo-begin.ts'
 
 /** What an operation is asked for with, checked and in milliseconds. */
@@ -62,7 +63,8 @@ class AskedOperation implements Scheduled {
     this.#terms = terms
     this.#untilMs = context.clock.nowMs() + terms.waitMs
     const requestId = context.nextOwner()
-    const common = { type, resource, node, version, ttlMs, lane, coordination, meta }
+    const session = context.keeps(terms) ? context.session?.id : undefined
+    const common = { type, resource, node, version, ttlMs, lane, session, coordination, meta }
     this.#request = { kind: 'begin', requestId, ...common }
   }
 
@@ -75,18 +77,25 @@ class AskedOperation implements Scheduled {
   }
 
   async settle(): Promise<Begun> {
-    for (;;) {
+    for (let attempt = 0; ; attempt += 1) {
       let answered = await this.#ask(this.#leftMs())
       if (this.#isOld(answered)) answered = await this.#ask(0)
       const { outcome } = answered
-      const hasPassed = outcome.kind === 'refused' && outcome.code === 'ended'
-      // A turn that passed before it was heard of is nobody's refusal.
+      const hasPassed =
+        outcome.kind === 'refused' && (outcome.code === 'ended' || isOutOfReach(outcome))
+      // A turn or a place that was lost before it was heard of is nobody's refusal.
       if (hasPassed) this.#request = { ...this.#request, requestId: this.#context.nextOwner() }
       const isOpen = hasPassed || outcome.kind === 'queued'
       if (!isOpen || this.#leftMs() === 0 || this.#context.isClosed) {
         return this.#conclude(answered)
       }
+      if (hasPassed && !(await this.#pauseBefore(attempt))) return this.#conclude(answered)
     }
+  }
+
+  #pauseBefore(attempt: number): Promise<boolean> {
+    const untilMs = this.#untilMs
+    return pauseBefore(attempt, { context: this.#context, untilMs, signal: this.#terms.signal })
   }
 
   async #conclude({ outcome, sentAtMs }: Answered<Begin>): Promise<Begun> {
@@ -115,6 +124,7 @@ class AskedOperation implements Scheduled {
       request: this.#request,
       terms: this.#terms,
       granted,
+      isInSession: await this.#isInSession(),
     })
     operation.begin(granted.leaseMs, sentAtMs, context.clock.nowMs())
     if (context.isClosed) {
@@ -122,6 +132,21 @@ class AskedOperation implements Scheduled {
       throw context.closedError()
     }
     return operation
+  }
+
+  /** A node may be more than one process, and what it runs may be held in the session of another. */
+  async #isInSession(): Promise<boolean> {
+    const { type, resource, node, session } = this.#request
+    if (session === undefined) return false
+    const owner = `${type}:${node}`
+    const { engine } = this.#context
+    try {
+      const query = { kind: 'standing', key: resource, owner, namespace: 'operation' } as const
+      return (await engine.read(query)).holder?.session === session
+    } catch {
+      // Renewing it by itself is right wherever it is held.
+      return false
+    }
   }
 
   /** The wait is over. Whoever leaves a queue may just have been answered; then that counts. */

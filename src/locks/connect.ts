@@ -1,7 +1,10 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { LockEngine } from '../engine/engine.ts'
 import { createError } from '../engine/errors.ts'
 import { openFileEngine, openMemoryEngine } from '../engines/embedded/embedded-engine.ts'
+import { HttpEngine } from '../engines/remote/http-engine.ts'
+import { SessionEngine } from '../engines/remote/session-engine.ts'
 import { parseEmbeddedOptions } from './embedded-settings.ts'
 import { createOwningLocks } from './create-locks.ts'
 import type { ConnectOptions } from './lock-options.ts'
@@ -15,6 +18,8 @@ type Opener = (rest: string, options: ConnectOptions) => Promise<OpenedEngine>
 const OPENERS: Readonly<Record<string, Opener>> = {
   memory: openMemory,
   file: openFile,
+  http: (rest, options) => openRemote(`http:${rest}`, options),
+  https: (rest, options) => openRemote(`https:${rest}`, options),
 }
 
 const namedMemories = new SharedEngines()
@@ -26,6 +31,8 @@ const namedMemories = new SharedEngines()
  *   all in this process who say the same name.
  * - `file:DIR` is kept in a directory, which one process owns: `file:./locks`, `file:/var/lib/locks`,
  *   `file:///var/lib/locks`.
+ * - `http://HOST:PORT`, `https://HOST:PORT` is a lock server, over one WebSocket that is kept open. With
+ *   `?transport=http`, for networks that let nothing else pass, over plain HTTP.
  *
  * @example
  * ```ts
@@ -79,6 +86,35 @@ async function openMemory(name: string, options: ConnectOptions): Promise<Opened
 async function openFile(rest: string, options: ConnectOptions): Promise<OpenedEngine> {
   const engine = await openFileEngine(toDirectory(rest), parseEmbeddedOptions(options))
   return { engine, close: () => engine.close() }
+}
+
+async function openRemote(url: string, options: ConnectOptions): Promise<OpenedEngine> {
+  const engine = await openRemoteEngine(toServerUrl(url), options)
+  return { engine, close: () => engine.close() }
+}
+
+function openRemoteEngine(url: URL, options: ConnectOptions): Promise<LockEngine> {
+  const { token, owner, pulse } = options
+  const transport = url.searchParams.get('transport') ?? 'session'
+  url.search = ''
+  switch (transport) {
+    case 'session':
+      return SessionEngine.open(url.href, { token, client: owner, pulse })
+    case 'http':
+      return HttpEngine.open(url.href, { token })
+    default:
+      throw createError('LOCK_INVALID_ARGUMENT', 'transport has to be session or http')
+  }
+}
+
+/** Names and passwords in an address end up in logs; a token is an option of its own. */
+function toServerUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url !== undefined && url.host !== '' && url.username === '' && url.password === '') return url
+  throw createError(
+    'LOCK_INVALID_ARGUMENT',
+    'a server is named as in http://127.0.0.1:8086, and a token is given as an option',
+  )
 }
 
 function toDirectory(rest: string): string {

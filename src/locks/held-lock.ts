@@ -1,3 +1,4 @@
+import type { SessionLoss } from '../engine/engine.ts'
 import type { LockError } from '../engine/errors.ts'
 import type { Acquire, Release } from '../law/commands.ts'
 import type { OutcomeOf, Refused } from '../law/outcomes.ts'
@@ -16,11 +17,12 @@ import {
   callOff,
   type GrantAnswer,
   type GrantRequest,
+  insistOnGrant,
   isFresh,
   recoverGrant,
-  requestGrant,
   settleGrant,
 } from './request-grant.ts'
+import { sendInBackground } from './retrying.ts'
 import type { TaskScope } from './task-context.ts'
 
 export interface HeldLockOptions {
@@ -29,6 +31,8 @@ export interface HeldLockOptions {
   readonly party: string | undefined
   readonly scope: TaskScope | undefined
 }
+
+const RELEASED: Promise<void> = Promise.resolve()
 
 /**
  * One lock, from the moment it is asked for.
@@ -57,6 +61,10 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     this.#party = options.party
     this.#mode = terms.mode
     this.#idPrefix = terms.owner === undefined ? '' : `${own}-`
+    // An owner that others have too may already hold it outside of this session.
+    if (context.session !== undefined && terms.owner === undefined && context.keeps(terms)) {
+      this.joinSession()
+    }
   }
 
   get mode(): Mode {
@@ -73,17 +81,16 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
   }
 
   /** Send the first request. */
-  ask(): Promise<OutcomeOf<Acquire>> {
+  ask(): OutcomeOf<Acquire> | Promise<OutcomeOf<Acquire>> {
     const { mode, waitMs, signal } = this.terms
     const request = this.createRequest(mode, waitMs)
-    return this.context.engine.apply(request, signal === undefined ? undefined : { signal })
+    return this.context.send(request, signal === undefined ? undefined : { signal })
   }
 
-  /** Take the answer to `ask` if it is a grant that can be relied on as it is. */
-  accept(outcome: OutcomeOf<Acquire>, sentAtMs: number): boolean {
+  /** Take the answer to `ask`, which came at `nowMs`, if it is a grant that can be relied on as it is. */
+  accept(outcome: OutcomeOf<Acquire>, sentAtMs: number, nowMs: number): boolean {
     if (outcome.kind !== 'granted' || this.context.isClosed) return false
-    const nowMs = this.context.clock.nowMs()
-    if (!isFresh(outcome, sentAtMs, nowMs)) return false
+    if (!isFresh(outcome, sentAtMs, nowMs) && !this.#isVouchedFor(nowMs)) return false
     this.#token = outcome.token
     this.begin(outcome.leaseMs, sentAtMs, nowMs)
     return true
@@ -104,12 +111,12 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
    * Send the release, if it is as simple as that: the lock is held, has one step, and its owner is its
    * own. Else `null`, and it takes a `release`.
    */
-  startRelease(): Promise<OutcomeOf<Release>> | null {
+  startRelease(): OutcomeOf<Release> | Promise<OutcomeOf<Release>> | null {
     const isSimple =
       this.#releasing === undefined && this.#changer === undefined && this.#idPrefix === ''
     if (!isSimple || this.#isDetached || !this.end()) return null
-    const releasing = this.context.engine.apply(this.createRelease(this.#mode, undefined))
-    this.#releasing = releasing
+    const releasing = this.context.send(this.createRelease(this.#mode, undefined))
+    this.#releasing = releasing instanceof Promise ? releasing : RELEASED
     return releasing
   }
 
@@ -212,6 +219,15 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     void callOff(this.context, this.#latestRequest(mode, waitMs))
   }
 
+  protected isMeant(loss: Extract<SessionLoss, { kind: 'hold' }>): boolean {
+    return loss.namespace === 'lock' && loss.owner === this.owner && loss.key === this.key
+  }
+
+  protected giveBack(): void {
+    const command = this.createRelease(this.#mode, undefined)
+    sendInBackground(this.context, command).catch(() => {})
+  }
+
   protected describe(): { readonly what: string; readonly key: string } {
     return { what: `the ${this.#mode} lock on "${this.key}"`, key: this.key }
   }
@@ -227,6 +243,7 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
       waitMs,
       party: this.#party,
       lane: this.terms.lane,
+      session: this.isInSession ? this.context.session?.id : undefined,
       meta: this.terms.meta,
     }
   }
@@ -242,14 +259,11 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
   ): Promise<Refused | undefined> {
     const { mode, waitMs, signal } = this.terms
     try {
-      let { outcome, sentAtMs, nowMs } = await answering
-      let leftMs = Math.ceil(startedAtMs + waitMs - nowMs)
-      // A grant that had ended before it arrived was nobody's refusal: ask anew while there is time.
-      while (outcome.kind === 'refused' && outcome.code === 'not_holder' && leftMs > 0) {
-        const request = this.createRequest(mode, leftMs)
-        ;({ outcome, sentAtMs, nowMs } = await requestGrant(this.context, request, signal))
-        leftMs = Math.ceil(startedAtMs + waitMs - nowMs)
-      }
+      const { outcome, sentAtMs, nowMs } = await insistOnGrant(this.context, answering, {
+        createRequest: (leftMs) => this.createRequest(mode, leftMs),
+        signal,
+        untilMs: startedAtMs + waitMs,
+      })
       if (outcome.kind === 'refused') {
         this.end()
         return outcome
@@ -263,6 +277,10 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     if (!this.context.isClosed) return undefined
     await this[Symbol.asyncDispose]()
     throw this.context.closedError()
+  }
+
+  #isVouchedFor(nowMs: number): boolean {
+    return this.isInSession && this.context.isVouchedFor(this.terms.ttlMs, nowMs)
   }
 
   #changes(): ModeChanger {

@@ -1,3 +1,4 @@
+import type { SessionLoss } from '../engine/engine.ts'
 import type { LockError } from '../engine/errors.ts'
 import type { Begin, Finish } from '../law/commands.ts'
 import { VALUE_BYTES_MAX } from '../law/limits.ts'
@@ -9,7 +10,7 @@ import { RETRY_MS_MIN } from './locks-limits.ts'
 import { toLossReason } from './lost-error.ts'
 import type { OperationHandle, OperationResult } from './operation-handle.ts'
 import { createRefusalError } from './refusal-errors.ts'
-import { askAgain } from './retrying.ts'
+import { askAgain, sendInBackground } from './retrying.ts'
 import { undoBegin } from './undo-begin.ts'
 
 /** How an operation ended, with its value as text. */
@@ -20,6 +21,8 @@ export interface HeldOperationOptions {
   readonly request: Begin
   readonly terms: LeaseTerms
   readonly granted: Granted
+  /** Whether it is held in the engine's session. */
+  readonly isInSession: boolean
 }
 
 /** One operation that was granted to this node. */
@@ -32,6 +35,7 @@ export class HeldOperation extends Lease implements OperationHandle {
     super(context, options.terms)
     this.#request = { ...options.request, waitMs: 0 }
     this.token = options.granted.token
+    if (options.isInSession) this.joinSession()
   }
 
   get type(): string {
@@ -87,6 +91,17 @@ export class HeldOperation extends Lease implements OperationHandle {
 
   protected callOff(): void {
     // An operation exists only once it is granted; there is no wait to call off.
+  }
+
+  protected isMeant(loss: Extract<SessionLoss, { kind: 'hold' }>): boolean {
+    const { namespace, key, token } = loss
+    return namespace === 'operation' && key === this.resource && token === this.token
+  }
+
+  protected giveBack(): void {
+    const { type, resource, node, token } = this
+    const finish = { kind: 'finish', type, resource, node, token, success: false } as const
+    sendInBackground(this.context, finish).catch(() => {})
   }
 
   protected describe(): { readonly what: string; readonly key: string } {

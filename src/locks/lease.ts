@@ -1,3 +1,4 @@
+import type { SessionLoss } from '../engine/engine.ts'
 import { createError, type LockError } from '../engine/errors.ts'
 import type { LocksContext } from './locks-context.ts'
 import {
@@ -6,8 +7,9 @@ import {
   RENEW_AFTER_RATIO,
   RENEW_RETRY_MS_MIN,
   RENEW_RETRY_RATIO,
+  VOUCH_AFTER_BEATS,
 } from './locks-limits.ts'
-import { createLostError, type LossReason } from './lost-error.ts'
+import { createLostError, type LossReason, toLossReason } from './lost-error.ts'
 import type { Scheduled, ScheduleList } from './renewal-schedule.ts'
 import type { TaskScope } from './task-context.ts'
 
@@ -23,8 +25,11 @@ import type { TaskScope } from './task-context.ts'
  */
 type LeaseState = 'asking' | 'held' | 'ended' | 'lost'
 
-/** Whether the lease is renewed by itself, and whether a renewal is under way. */
-type RenewalState = 'off' | 'on' | 'sent'
+/**
+ * Whether the lease is renewed by itself, and whether a renewal is under way; or the engine's session
+ * keeps it.
+ */
+type RenewalState = 'off' | 'on' | 'sent' | 'session'
 
 /** What the engine says when a hold is renewed; `unclear` is as good as no answer. */
 export type RenewalAnswer =
@@ -48,6 +53,8 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   #state: LeaseState = 'asking'
   #renewal: RenewalState
   #deadlineAtMs = 0
+  /** When it runs out although its session goes on; 0 for not at all. */
+  #leaveAtMs = 0
   #scope: TaskScope | undefined
   #loss: LossReason | undefined = undefined
   #controller: AbortController | undefined = undefined
@@ -66,6 +73,10 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   protected abstract sendRenewal(ttlMs: number): Promise<RenewalAnswer>
   /** The locks are closed while the engine has not answered yet. */
   protected abstract callOff(): void
+  /** Whether the end of a hold that was told is the end of this one. */
+  protected abstract isMeant(loss: Extract<SessionLoss, { kind: 'hold' }>): boolean
+  /** What is not trusted any more may still be held in the session: end it there. Never throws. */
+  protected abstract giveBack(): void
   /** As in `the write lock on "a"`. */
   protected abstract describe(): { readonly what: string; readonly key: string }
 
@@ -97,14 +108,29 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   begin(leaseMs: number, sentAtMs: number, nowMs: number): void {
     this.#state = 'held'
     this.extend(leaseMs, sentAtMs)
-    this.#scheduleNext(sentAtMs + leaseMs * RENEW_AFTER_RATIO, nowMs)
+    if (this.#renewal === 'session') this.#beginInSession(nowMs)
+    else this.#scheduleNext(sentAtMs + leaseMs * RENEW_AFTER_RATIO, nowMs)
   }
 
   /** The engine confirmed it; a deadline never comes closer by that. */
   extend(leaseMs: number, sentAtMs: number): void {
-    const marginMs = Math.max(LEASE_MARGIN_MS_MIN, leaseMs * LEASE_MARGIN_RATIO)
-    const deadlineAtMs = Math.floor(sentAtMs + leaseMs - marginMs)
+    let deadlineAtMs = lessMargin(sentAtMs, leaseMs)
+    const { session } = this.context
+    if (session !== undefined && this.isInSession) {
+      deadlineAtMs = Math.min(deadlineAtMs, lessMargin(session.vouchedAtMs, session.graceMs))
+      if (this.#leaveAtMs > 0) deadlineAtMs = Math.min(deadlineAtMs, this.#leaveAtMs)
+    }
     if (deadlineAtMs > this.#deadlineAtMs) this.#deadlineAtMs = deadlineAtMs
+  }
+
+  /** Whether it is held in the engine's session, and ends with that. */
+  get isInSession(): boolean {
+    return this.#renewal === 'session'
+  }
+
+  /** It is asked for in the engine's session, which then keeps its lease. */
+  protected joinSession(): void {
+    this.#renewal = 'session'
   }
 
   /** The holder is done with it, or never got it. Returns whether it was held until now. */
@@ -118,7 +144,19 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   }
 
   stopRenewing(): void {
-    this.#renewal = 'off'
+    if (this.#renewal === 'session') this.#leaveSession()
+    else this.#renewal = 'off'
+  }
+
+  /** The session says that something was lost. It may say so twice. */
+  hear(loss: SessionLoss): void {
+    if (this.#state !== 'held' || !this.isInSession) return
+    if (loss.kind === 'all') {
+      this.lose('disconnected')
+      this.giveBack()
+    } else if (this.isMeant(loss)) {
+      this.lose(toLossReason(loss))
+    }
   }
 
   /** Terminal: whatever the engine says later, this handle does not hold any more. */
@@ -159,8 +197,12 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
 
   fallDue(nowMs: number): void {
     if (this.#checkDeadline(nowMs)) return
-    if (this.#renewal === 'on') void this.#renew(nowMs)
-    else this.context.schedule.add(this, nowMs, this.#deadlineAtMs - nowMs)
+    if (this.#renewal === 'on') return void this.#renew(nowMs)
+    if (this.#renewal === 'session') {
+      this.context.session?.keepVouching()
+      this.#followSession()
+    }
+    this.context.schedule.add(this, nowMs, this.#deadlineAtMs - nowMs)
   }
 
   dismiss(): void {
@@ -210,9 +252,40 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   /** Silence is enough: nobody has to say that the time is over. Returns whether it is. */
   #checkDeadline(nowMs: number): boolean {
     if (this.#state === 'held' && nowMs >= this.#deadlineAtMs) {
-      this.lose(this.#renewal === 'off' ? 'expired' : 'unconfirmed')
+      if (this.#renewal === 'session') this.#followSession()
+      if (nowMs >= this.#deadlineAtMs) this.#runOut()
     }
     return this.#state !== 'held'
+  }
+
+  #runOut(): void {
+    const hasLeft = this.#leaveAtMs > 0 && this.#deadlineAtMs >= this.#leaveAtMs
+    this.lose(hasLeft || this.#renewal === 'off' ? 'expired' : 'unconfirmed')
+    // The session would keep it for as long as this process lives.
+    if (hasLeft) this.giveBack()
+  }
+
+  /** Most locks are over before anyone has to think of a main thread that is blocked. */
+  #beginInSession(nowMs: number): void {
+    const { session, schedule } = this.context
+    this.#followSession()
+    const untroubledMs = (session?.heartbeatMs ?? 0) * VOUCH_AFTER_BEATS
+    schedule.add(this, nowMs, Math.min(untroubledMs, this.#deadlineAtMs - nowMs))
+  }
+
+  /** The deadline moves with every sign of life that is confirmed: nobody has to ask for that. */
+  #followSession(): void {
+    const { session } = this.context
+    if (session !== undefined) this.extend(this.terms.ttlMs, session.vouchedAtMs)
+  }
+
+  #leaveSession(): void {
+    if (this.#leaveAtMs > 0) return
+    const nowMs = this.context.clock.nowMs()
+    this.#leaveAtMs = lessMargin(nowMs, this.terms.ttlMs)
+    if (this.#state !== 'held') return
+    this.#deadlineAtMs = Math.min(this.#deadlineAtMs, this.#leaveAtMs)
+    this.context.schedule.add(this, nowMs, this.#deadlineAtMs - nowMs)
   }
 
   #leave(): void {
@@ -221,4 +294,10 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     this.#scope.open -= 1
     this.#scope = undefined
   }
+}
+
+/** When a holder stops trusting what was granted at `fromMs` for so long. */
+function lessMargin(fromMs: number, durationMs: number): number {
+  const marginMs = Math.max(LEASE_MARGIN_MS_MIN, durationMs * LEASE_MARGIN_RATIO)
+  return Math.floor(fromMs + durationMs - marginMs)
 }

@@ -46,7 +46,18 @@ export interface EmbeddedOptions {
   readonly shards?: number | undefined
 }
 
-export interface ConnectOptions extends LocksOptions, EmbeddedOptions {}
+/** What a connection to a lock server (`http:`, `https:`) can be told. */
+export interface RemoteOptions {
+  /** Sent as a bearer token. */
+  readonly token?: string | undefined
+  /**
+   * Vouch for this process from a thread of its own while its main thread is busy, for at most a minute.
+   * Off: a main thread that is blocked for longer than the server's grace loses its locks. Default on.
+   */
+  readonly pulse?: boolean | undefined
+}
+
+export interface ConnectOptions extends LocksOptions, EmbeddedOptions, RemoteOptions {}
 
 /** How long a call is willing to wait, and what ends the wait early. */
 export interface WaitOptions {
@@ -135,6 +146,15 @@ export interface InspectOptions {
   readonly kind?: Namespace | undefined
   /** How much of the queue to show. Default 100. */
   readonly queueLimit?: number | undefined
+}
+
+export interface HistoryOptions {
+  /** Of this key only. Default: of every key. */
+  readonly key?: string | undefined
+  /** Only locks, or only operations. Default both. */
+  readonly kind?: Namespace | undefined
+  /** At most 1,000. Default 100. */
+  readonly limit?: number | undefined
 }
 
 export interface WatchOptions {

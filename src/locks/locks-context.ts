@@ -1,6 +1,9 @@
-import type { LockEngine } from '../engine/engine.ts'
+import type { ApplyOptions, EngineSession, LockEngine } from '../engine/engine.ts'
 import { createError, type LockError } from '../engine/errors.ts'
+import type { Command } from '../law/commands.ts'
+import type { OutcomeOf } from '../law/outcomes.ts'
 import type { Clock } from '../time/clock.ts'
+import { BEATS_PER_LEASE_MIN, VOUCHED_RATIO_MAX } from './locks-limits.ts'
 import { RenewalSchedule } from './renewal-schedule.ts'
 
 export interface LocksContextOptions {
@@ -14,22 +17,58 @@ export interface LocksContextOptions {
 /** What everything that one `Locks` hands out has in common. */
 export class LocksContext {
   readonly engine: LockEngine
+  /** Of the engine's own connection, where it has one. */
+  readonly session: EngineSession | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly schedule: RenewalSchedule
   /** Whether it is of any use to know which task a lock belongs to. */
   readonly tracksTasks: boolean
   readonly #prefix: string
+  readonly #unlisten: (() => void) | undefined
   #owners = 0
   #isClosed = false
 
   constructor(options: LocksContextOptions) {
     this.engine = options.engine
+    this.session = options.engine.session
     this.clock = options.clock
     this.random = options.random
     this.schedule = new RenewalSchedule(options.clock)
     this.tracksTasks = options.engine.capabilities.seesDeadlocks
     this.#prefix = `${options.id}-`
+    this.#unlisten = this.session?.onLoss((loss) => {
+      for (const entry of this.schedule.everyone()) entry.hear?.(loss)
+    })
+  }
+
+  /** Whether the engine's session can keep such a lease. */
+  keeps(terms: { readonly ttlMs: number; readonly renew: boolean }): boolean {
+    const { session } = this
+    if (session === undefined || !terms.renew) return false
+    return terms.ttlMs >= session.heartbeatMs * BEATS_PER_LEASE_MIN
+  }
+
+  /**
+   * Whether something that was granted in the session is held at present: since the latest confirmed sign
+   * of life neither its lease nor the session can have run out.
+   */
+  isVouchedFor(ttlMs: number, nowMs: number): boolean {
+    const { session } = this
+    if (session === undefined) return false
+    const sureMs = Math.min(ttlMs, session.graceMs) * VOUCHED_RATIO_MAX
+    return nowMs - session.vouchedAtMs <= sureMs
+  }
+
+  /** Apply a command by the shortest way that the engine has. Never throws. */
+  send<C extends Command>(
+    command: C,
+    options?: ApplyOptions,
+  ): OutcomeOf<C> | Promise<OutcomeOf<C>> {
+    const { engine } = this
+    return engine.applyDirectly === undefined
+      ? engine.apply(command, options)
+      : engine.applyDirectly(command, options)
   }
 
   /** A name that nobody had before. */
@@ -45,6 +84,7 @@ export class LocksContext {
   /** Nothing new from here on; what is held counts as lost, what waits is called off. */
   close(): void {
     this.#isClosed = true
+    this.#unlisten?.()
     this.schedule.close()
   }
 

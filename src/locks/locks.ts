@@ -1,6 +1,6 @@
 import type { Capabilities } from '../engine/capabilities.ts'
 import { createError, type LockError } from '../engine/errors.ts'
-import type { InspectReply, ListReply } from '../engine/queries.ts'
+import type { HistoryEntry, InspectReply, ListReply } from '../engine/queries.ts'
 import { acquireAll } from './acquire-all.ts'
 import { acquireLock, runWithLock } from './acquire-lock.ts'
 import {
@@ -19,6 +19,7 @@ import type {
   BeginNowOptions,
   BeginOptions,
   ForceReleaseOptions,
+  HistoryOptions,
   InspectOptions,
   ListOptions,
   OnceOptions,
@@ -284,6 +285,14 @@ export class Locks implements AsyncDisposable {
     this.#assertOpen()
     const { kind: namespace, queueLimit } = options
     return this.#context.engine.read({ kind: 'inspect', key, namespace, queueLimit })
+  }
+
+  /** The last holds that ended, newest first, where the engine keeps them (`capabilities.history`). */
+  async history(options: HistoryOptions = {}): Promise<readonly HistoryEntry[]> {
+    this.#assertOpen()
+    const { key, kind: namespace, limit } = options
+    const reply = await this.#context.engine.read({ kind: 'history', key, namespace, limit })
+    return reply.ends
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { SessionLoss } from '../engine/engine.ts'
 import type { Clock, Timer } from '../time/clock.ts'
 
 /**
@@ -21,6 +22,8 @@ export interface Scheduled {
   fallDue(nowMs: number): void
   /** The schedule ends. It is in no list any more. */
   dismiss(): void
+  /** Something that was held in the engine's session was lost; it need not be this. */
+  hear?(loss: SessionLoss): void
 }
 
 export interface ScheduleList {
@@ -58,6 +61,15 @@ export class RenewalSchedule {
   /** Harmless for an entry that is in no list. */
   remove(entry: Scheduled): void {
     if (entry.list !== null) unlink(entry, entry.list)
+  }
+
+  /** Everyone, whatever becomes of them meanwhile. */
+  everyone(): readonly Scheduled[] {
+    const all: Scheduled[] = []
+    for (const list of [this.#parked, ...this.#lists]) {
+      for (let entry = list?.head ?? null; entry !== null; entry = entry.next) all.push(entry)
+    }
+    return all
   }
 
   /** Dismiss everyone and stop the timer. */

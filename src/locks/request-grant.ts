@@ -3,7 +3,7 @@ import type { Acquire } from '../law/commands.ts'
 import type { Granted, OutcomeOf, Refused } from '../law/outcomes.ts'
 import type { LocksContext } from './locks-context.ts'
 import { RETRY_MS_MIN, UNCONFIRMED_RATIO_MAX } from './locks-limits.ts'
-import { type Answered, askAgain, sendInBackground } from './retrying.ts'
+import { type Answered, askAgain, pauseBefore, sendInBackground } from './retrying.ts'
 
 /**
  * Asking an engine for a lock, from the first attempt to an answer that can be relied on: a lost answer
@@ -39,6 +39,43 @@ export async function requestGrant(
     return recoverGrant(context, asked, error)
   }
   return settleGrant(context, asked, { outcome, sentAtMs: asked.startedAtMs })
+}
+
+/** How a lock is asked for anew, and for how long. */
+export interface Insistence {
+  /** A request under a new id; it takes its place at the tail. */
+  readonly createRequest: (waitMs: number) => Acquire
+  readonly signal: AbortSignal | undefined
+  readonly untilMs: number
+}
+
+/**
+ * From the first answer to one that is about the lock. A refusal that only says that the caller was out
+ * of reach is no answer for a caller who is there and still wants it: the lock is asked for anew.
+ */
+export async function insistOnGrant(
+  context: LocksContext,
+  answering: Promise<GrantAnswer>,
+  { createRequest, signal, untilMs }: Insistence,
+): Promise<GrantAnswer> {
+  let answer = await answering
+  for (let attempt = 0; isMissed(answer.outcome) && !context.isClosed; attempt += 1) {
+    if (!(await pauseBefore(attempt, { context, untilMs, signal }))) break
+    const waitMs = Math.ceil(untilMs - context.clock.nowMs())
+    answer = await requestGrant(context, createRequest(waitMs), signal)
+  }
+  return answer
+}
+
+/** A grant that had ended before it arrived here is nobody's refusal either. */
+function isMissed(outcome: Granted | Refused): boolean {
+  return outcome.kind === 'refused' && (outcome.code === 'not_holder' || isOutOfReach(outcome))
+}
+
+/** The wait ended, or its grant was undone, because whoever waited could not be reached. */
+export function isOutOfReach({ code, end }: Refused): boolean {
+  if (code === 'ended') return end === 'unclaimed'
+  return code === 'abandoned' || code === 'disconnected'
 }
 
 /** The lease counts from the sending; an answer is good only as long as most of it is left. */

@@ -51,7 +51,7 @@ export async function askAgain<C extends Command>(
   for (let attempt = 0; ; attempt += 1) {
     const delayMs = delayBefore(attempt, context.random())
     if (context.clock.nowMs() + delayMs > untilMs) throw error
-    await sleep(context.clock, delayMs, { signal, keepsAlive: !inBackground })
+    await sleep(context.clock, delayMs, { signal, keepsAlive: !inBackground, applied: 'maybe' })
     const sentAtMs = context.clock.nowMs()
     try {
       const command = options.command(Math.max(0, untilMs - sentAtMs))
@@ -62,6 +62,17 @@ export async function askAgain<C extends Command>(
       error = failure
     }
   }
+}
+
+/** Let a while pass before something is asked for anew. False if there is no time for that. */
+export async function pauseBefore(
+  attempt: number,
+  { context, untilMs, signal }: Pick<AskAgainOptions<Command>, 'context' | 'untilMs' | 'signal'>,
+): Promise<boolean> {
+  const delayMs = delayBefore(attempt, context.random())
+  if (context.clock.nowMs() + delayMs >= untilMs) return false
+  await sleep(context.clock, delayMs, { signal, keepsAlive: true, applied: 'no' })
+  return true
 }
 
 /** Doubling, and between half of that and all of it, so that many who failed together part. */
@@ -88,14 +99,16 @@ interface SleepOptions {
   readonly signal: AbortSignal | undefined
   /** Whoever awaits this expects the process to be there when it is over. */
   readonly keepsAlive: boolean
+  /** What an abort leaves open about the request that comes after. */
+  readonly applied: 'no' | 'maybe'
 }
 
 function sleep(clock: Clock, delayMs: number, options: SleepOptions): Promise<void> {
-  const { signal, keepsAlive } = options
+  const { signal, keepsAlive, applied } = options
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {
       timer.cancel()
-      reject(createAbortedError(signal))
+      reject(createAbortedError(signal, applied))
     }
     const timer = clock.setTimer(delayMs, () => {
       signal?.removeEventListener('abort', onAbort)
@@ -107,9 +120,9 @@ function sleep(clock: Clock, delayMs: number, options: SleepOptions): Promise<vo
   })
 }
 
-function createAbortedError(signal: AbortSignal | undefined): LockError {
+function createAbortedError(signal: AbortSignal | undefined, applied: 'no' | 'maybe'): LockError {
   return createError('LOCK_ABORTED', 'the wait was aborted by its signal', {
-    applied: 'maybe',
+    applied,
     cause: signal?.reason,
   })
 }

@@ -28,7 +28,7 @@ export function createMemoryFixture(options: EmbeddedOptions = {}): EngineFixtur
     histories,
     open: async ({ settings } = {}) => {
       const clock = new VirtualClock()
-      const engine = openMemoryEngine({ ...options, clock, settings })
+      const engine = openMemoryEngine({ history: true, ...options, clock, settings })
       return { engine, clock, advance: (ms) => clock.advance(ms), close: () => engine.close() }
     },
   }
@@ -56,7 +56,7 @@ export function createFileFixture(options: EmbeddedOptions = {}): EngineFixture 
       const killed: LockEngine[] = []
       let directory = join(root, 'data-0')
       const lives = new EngineLives((clock) =>
-        openFileEngine(directory, { ...options, settings, clock }),
+        openFileEngine(directory, { history: true, ...options, settings, clock }),
       )
       return {
         engine: await lives.begin(),
@@ -97,7 +97,7 @@ export function createPowerLossFixture(options: PowerLossOptions = {}): EngineFi
     open: async ({ settings } = {}) => {
       const disk = new SimulatedDisk({ random })
       const lives = new EngineLives((clock) =>
-        openStoredEngine(wire(disk.mount()), { ...embedded, settings, clock }),
+        openStoredEngine(wire(disk.mount()), { history: true, ...embedded, settings, clock }),
       )
       return {
         engine: await lives.begin(),

@@ -59,13 +59,15 @@ function describePasses(passes: readonly number[], lanes: number): string {
 
 export function describeLawState(state: KeyState): string {
   const holds = state.holds.map((hold) => {
-    const steps = hold.steps.map((step) => `${step.requestId}${step.mode}${step.claimByMs}`)
+    const steps = hold.steps.map((step) => {
+      return `${step.requestId}${step.mode}${step.claimByMs}${step.joined ?? ''}`
+    })
     const { owner, token, leaseAtMs } = hold
     return `hold ${owner} #${token} until ${leaseAtMs} ${steps} ${describeFacts(hold.operation)}`
   })
   const waiters = state.waiters.map((waiter) => {
     const { owner, requestId, mode, lane, upgrade, connected, deadlineAtMs, leaseAtMs } = waiter
-    const moments = `${connected} ${deadlineAtMs} ${leaseAtMs}`
+    const moments = `${connected} ${deadlineAtMs} ${leaseAtMs} ${waiter.joined ?? ''}`
     return `wait ${owner}/${requestId} ${mode} ${lane} ${upgrade} ${moments} ${describeFacts(waiter.operation)}`
   })
   const successes = state.remembered
@@ -82,14 +84,14 @@ export function describeLawState(state: KeyState): string {
 
 export function describeModelState(key: NaiveKey): string {
   const holds = key.holds.map((hold) => {
-    const steps = hold.steps.map((step) => `${step.id}${step.mode}${step.claimBy}`)
+    const steps = hold.steps.map((step) => `${step.id}${step.mode}${step.claimBy}${step.joined}`)
     const { owner, token, lease } = hold
     return `hold ${owner} #${token} until ${lease} ${steps} ${describeFacts(hold.facts)}`
   })
   const waiters = key.queue.map((waiter) => {
     const { owner, id, mode, lane, connected, deadline, lease } = waiter
     const upgrade = holdOf(key, owner) !== undefined
-    const moments = `${connected} ${deadline} ${lease}`
+    const moments = `${connected} ${deadline} ${lease} ${waiter.joined}`
     return `wait ${owner}/${id} ${mode} ${lane} ${upgrade} ${moments} ${describeFacts(waiter.facts)}`
   })
   const successes = key.successes.map(

@@ -35,7 +35,10 @@ function holdsSet(changes: readonly Change[]): Hold[] {
   return changes.flatMap((change) => (change.kind === 'hold-set' ? [change.hold] : []))
 }
 
-/** A new hold and a new writer get a larger token than any before; every other hold keeps its own. */
+/**
+ * A new hold and a new writer get a larger token than any before; every other hold keeps its own. One
+ * whose upgrade is undone unheard goes back to the one that it had.
+ */
 function tokens({ before, decision, after }: StepTaken): string[] {
   const broken: string[] = []
   let last = before.token
@@ -47,12 +50,20 @@ function tokens({ before, decision, after }: StepTaken): string[] {
     const standing = known.get(hold.owner)
     const isNew = standing === undefined || (standing.writes === 0 && hold.writes > 0)
     if (isNew && hold.token <= last) broken.push(`token ${hold.token} does not grow`)
-    if (!isNew && hold.token !== standing.token) broken.push(`${hold.owner} changed its token`)
+    if (!isNew && hold.token !== standing.token && !isUndone(standing, hold)) {
+      broken.push(`${hold.owner} changed its token`)
+    }
     last = Math.max(last, hold.token)
     known.set(hold.owner, hold)
   }
   if (after.token < before.token) broken.push('the key lost its token')
   return broken
+}
+
+/** A writer became the reader that it was before, because it never heard that it writes. */
+function isUndone(standing: Hold, hold: Hold): boolean {
+  const unheard = standing.steps.find((step) => step.tokenBefore !== undefined)
+  return unheard?.claimByMs !== null && unheard?.tokenBefore === hold.token && hold.writes === 0
 }
 
 /** Grants to waiters whose owner held nothing at that moment, in order: the queue's own choices. */
@@ -173,12 +184,16 @@ function references({ decision, after }: StepTaken): string[] {
 function endedRequests({ nowMs, after }: StepTaken): string[] {
   const { holds, waiters, ended } = after
   const isAlive = (owner: string, requestId: string): boolean =>
-    waiters.some((waiter) => waiter.owner === owner && waiter.requestId === requestId) ||
+    waiters.some((waiter) => waiter.owner === owner && isNamed(waiter, requestId)) ||
     holds.some(
-      (hold) => hold.owner === owner && hold.steps.some((step) => step.requestId === requestId),
+      (hold) => hold.owner === owner && hold.steps.some((step) => isNamed(step, requestId)),
     )
   return ended
     .filter((entry) => entry.verb === 'acquire' && entry.atMs + ENDED_REMEMBERED_MS > nowMs)
     .filter((entry) => isAlive(entry.owner, entry.requestId))
     .map((entry) => `${entry.owner}/${entry.requestId} has ended and lives`)
+}
+
+function isNamed(request: Pick<Waiter, 'requestId' | 'joined'>, requestId: string): boolean {
+  return request.requestId === requestId || (request.joined ?? []).includes(requestId)
 }

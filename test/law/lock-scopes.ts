@@ -49,8 +49,10 @@ export function createClaimScope(depth: number): Scope {
     ...MODES.map((mode) =>
       acquireBy(owner, { requestId: mode, mode, waitMs: 100_000, ttlMs: 2_000, detach: true }),
     ),
+    acquireBy(owner, { requestId: 'write', waitMs: 100_000, ttlMs: 2_000 }),
+    { kind: 'hang-up', owner, requestId: 'write' },
     { kind: 'release', key: KEY, owner },
-    { kind: 'cancel', key: KEY, owner },
+    { kind: 'cancel', key: KEY, owner, reason: 'abandoned' },
     { kind: 'renew', key: KEY, owner, ttlMs: 2_000 },
   ]
   return {

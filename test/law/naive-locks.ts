@@ -30,6 +30,8 @@ import {
 
 /** acquire, release, renew and cancel: sections 2 and 3 of the law. */
 
+type GivingUp = Pick<Cancel, 'owner' | 'requestId' | 'reason'>
+
 interface RequestName {
   readonly verb: Verb
   readonly owner: string
@@ -75,6 +77,7 @@ function toWaiter(turn: Turn, command: Acquire): NaiveWaiter {
     connected,
     deadline: turn.now + (command.waitMs ?? 0),
     lease: patienceOf(turn, { connected, session: command.session }),
+    joined: [],
   }
 }
 
@@ -115,10 +118,9 @@ function askedBefore(turn: Turn, request: NaiveWaiter, command: Acquire): Outcom
   const waiter = turn.key.queue.find((other) => other.owner === owner && other.id === id)
   if (waiter === undefined) return undefined
   if (waiter.mode !== mode) return refused('bad_request')
-  const isInSession = waiter.session !== undefined
   if (waitMs > 0) {
     waiter.deadline = request.deadline
-    waiter.connected = isInSession || command.detach !== true
+    if (command.detach !== true) waiter.connected = true
   }
   waiter.lease = patienceOf(turn, waiter)
   return positionAnswer(turn, waiter)
@@ -176,7 +178,8 @@ export function release(turn: Turn, command: Release): Outcome {
   const hold = holdOf(turn.key, owner)
   const mode: Mode = command.mode ?? (hold && countOf(hold, 'write') > 0 ? 'write' : 'read')
   const step = hold?.steps.findLast((other) => other.mode === mode)
-  if (hold === undefined || step === undefined) return refused('not_holder')
+  if (hold === undefined) return strangerAnswer(turn, owner)
+  if (step === undefined) return refused('not_holder')
   if (token !== undefined && token !== hold.token) return refused('stale_token')
   takeAll(hold)
   endStep(turn, { hold, step, end: 'released' })
@@ -192,24 +195,46 @@ export function release(turn: Turn, command: Release): Outcome {
 
 export function renew(turn: Turn, command: Renew): Outcome {
   const hold = holdOf(turn.key, command.owner)
-  if (hold === undefined) return refused('not_holder')
+  if (hold === undefined) return strangerAnswer(turn, command.owner)
   if (command.token !== undefined && command.token !== hold.token) return refused('stale_token')
   takeAll(hold)
   extendLease(turn, hold, command.ttlMs)
   return { kind: 'renewed', token: hold.token, leaseMs: hold.lease - turn.now }
 }
 
-export function cancel(turn: Turn, owner: string, id: Cancel['requestId']): Outcome {
+/** Whoever does not hold is told how it last ceased to, as long as that is remembered. */
+export function strangerAnswer(turn: Turn, owner: string): Outcome {
+  const last = turn.key.memory
+    .filter((memory) => memory.owner === owner && memory.verb === 'acquire')
+    .findLast(({ answer }) => answer.kind === 'refused' && answer.code === 'ended')
+  const isOver = last === undefined || last.at + ENDED_REMEMBERED_MS <= turn.now
+  if (isOver || last.answer.kind !== 'refused') return refused('not_holder')
+  const { end } = last.answer
+  return { kind: 'refused', code: 'not_holder', ...(end === undefined ? {} : { end }) }
+}
+
+/** Nobody is on the line any more. */
+export function hangUp(turn: Turn, owner: string, id: string): Outcome {
+  const waiter = turn.key.queue.find((other) => other.owner === owner && other.id === id)
+  if (waiter === undefined) return refused('not_holder')
+  waiter.connected = waiter.session !== undefined
+  waiter.lease = patienceOf(turn, waiter)
+  return positionAnswer(turn, waiter)
+}
+
+export function cancel(turn: Turn, command: GivingUp): Outcome {
+  const { owner, requestId: id, reason = 'cancelled' } = command
   const isMeant = (name: string): boolean => id === undefined || name === id
   const waiters = turn.key.queue.filter((waiter) => waiter.owner === owner && isMeant(waiter.id))
   const hold = holdOf(turn.key, owner)
   const steps = hold?.steps.filter((step) => isMeant(step.id)) ?? []
   const undone = steps.filter((step) => step.claimBy !== null)
-  for (const waiter of waiters) leave(turn, waiter, refused('cancelled'))
-  if (hold) for (const step of undone) endStep(turn, { hold, step, end: 'cancelled' })
+  const end = reason === 'abandoned' ? 'unclaimed' : 'cancelled'
+  for (const waiter of waiters) leave(turn, waiter, refused(reason))
+  if (hold) for (const step of undone) endStep(turn, { hold, step, end })
   const isUnknown = id !== undefined && waiters.length + steps.length === 0
   if (isUnknown && !recall(turn, { verb: 'acquire', owner, id })) {
-    const answer = refused('cancelled')
+    const answer = refused(reason)
     remember(turn, { verb: 'acquire', owner, id, mode: undefined, answer })
   }
   moveQueue(turn)

@@ -2,7 +2,7 @@ import type { KeyCommand } from '../../src/law/commands.ts'
 import type { Outcome } from '../../src/law/outcomes.ts'
 import { DEFAULT_SETTINGS, type LawSettings } from '../../src/law/settings.ts'
 import type { Namespace, Session } from '../../src/law/view.ts'
-import { acquire, cancel, release, renew } from './naive-locks.ts'
+import { acquire, cancel, hangUp, release, renew } from './naive-locks.ts'
 import { begin, finish, unref, withdraw } from './naive-operations.ts'
 import { endHold, leave, moveQueue, refused, removeDue } from './naive-queue.ts'
 import {
@@ -63,7 +63,9 @@ function answer(turn: Turn, command: KeyCommand, gone: number): Outcome {
     case 'renew':
       return renew(turn, command)
     case 'cancel':
-      return cancel(turn, command.owner, command.requestId)
+      return cancel(turn, command)
+    case 'hang-up':
+      return hangUp(turn, command.owner, command.requestId)
     case 'begin':
       return begin(turn, command)
     case 'finish':

@@ -1,12 +1,20 @@
 import type { Begin, Finish, Withdraw } from '../../src/law/commands.ts'
 import type { Outcome } from '../../src/law/outcomes.ts'
-import { cancel, patienceOf, positionAnswer, recall, takeAll } from './naive-locks.ts'
+import {
+  cancel,
+  patienceOf,
+  positionAnswer,
+  recall,
+  strangerAnswer,
+  takeAll,
+} from './naive-locks.ts'
 import { addReference, isSameVersion, verdictAtHead } from './naive-memory-of-success.ts'
 import {
   endHold,
   extendLease,
   grant,
   grantedAnswer,
+  join,
   leave,
   moveQueue,
   refused,
@@ -43,6 +51,7 @@ function toWaiter(turn: Turn, command: Begin): NaiveWaiter {
     connected,
     deadline: Infinity,
     lease: patienceOf(turn, { connected, session: command.session }),
+    joined: [],
   }
 }
 
@@ -66,10 +75,12 @@ function presentStanding(turn: Turn, request: NaiveWaiter, isOpen: boolean): Out
   if (hold) {
     takeAll(hold)
     extendLease(turn, hold, request.ttl)
+    for (const step of hold.steps) join(step, request)
     return grantedAnswer(turn, hold, 'write')
   }
   if (waiter === undefined) return undefined
-  waiter.connected = waiter.session !== undefined || isOpen
+  if (isOpen) waiter.connected = true
+  join(waiter, request)
   waiter.lease = patienceOf(turn, waiter)
   return positionAnswer(turn, waiter)
 }
@@ -97,7 +108,7 @@ export function finish(turn: Turn, command: Finish): Outcome {
   const memory = id === undefined ? undefined : recall(turn, { verb: 'release', owner, id })
   if (memory) return memory.answer
   const hold = holdOf(turn.key, owner)
-  if (hold?.facts === undefined) return refused('not_holder')
+  if (hold?.facts === undefined) return strangerAnswer(turn, owner)
   if (token !== undefined && token !== hold.token) return refused('stale_token')
   endHold(turn, hold, success ? 'released' : 'failed')
   const answer: Outcome = { kind: 'finished', success }
@@ -133,7 +144,7 @@ function recordSuccess(turn: Turn, facts: NaiveFacts, value: string | undefined)
 }
 
 export function withdraw(turn: Turn, command: Withdraw): Outcome {
-  return cancel(turn, ownerOf(command), undefined)
+  return cancel(turn, { owner: ownerOf(command), reason: command.reason })
 }
 
 export function unref(turn: Turn, node: string): Outcome {

@@ -1,4 +1,8 @@
-import { ENDED_PER_KEY_MAX, LANE_PASSES_MAX } from '../../src/law/limits.ts'
+import {
+  ENDED_PER_KEY_MAX,
+  JOINED_PER_STANDING_MAX,
+  LANE_PASSES_MAX,
+} from '../../src/law/limits.ts'
 import type { Granted, Outcome, RefusalCode } from '../../src/law/outcomes.ts'
 import type { HoldEnd, Mode } from '../../src/law/view.ts'
 import { verdictAtHead } from './naive-memory-of-success.ts'
@@ -64,12 +68,13 @@ export interface GrantRequest {
   readonly facts: NaiveWaiter['facts']
   readonly mode: Mode
   readonly ttl: number
+  readonly joined: readonly string[]
 }
 
 /** Adds a step for the request, in a new hold or in the one its owner has. */
 export function grant(turn: Turn, request: GrantRequest, claimBy: number | null): Granted {
   const { owner, id, party, session, facts, mode, ttl } = request
-  const step: NaiveStep = { id, mode, claimBy }
+  const step: NaiveStep = { id, mode, claimBy, oldToken: undefined, joined: request.joined }
   const standing = holdOf(turn.key, owner)
   if (standing === undefined) {
     turn.key.token += 1
@@ -82,6 +87,7 @@ export function grant(turn: Turn, request: GrantRequest, claimBy: number | null)
   const becomesWriter = mode === 'write' && countOf(standing, 'write') === 0
   if (becomesWriter) {
     turn.key.token += 1
+    step.oldToken = standing.token
     standing.token = turn.key.token
   }
   standing.steps.push(step)
@@ -93,9 +99,28 @@ export function leave(turn: Turn, waiter: NaiveWaiter, answer: Outcome): void {
   turn.key.queue = turn.key.queue.filter((other) => other !== waiter)
   forgetPasses(turn)
   turn.settled.push({ owner: waiter.owner, id: waiter.id, answer })
-  if (answer.kind === 'granted' || isNameless(waiter, waiter.id)) return
-  const { owner, id, mode } = waiter
-  remember(turn, { verb: 'acquire', owner, id, mode, answer })
+  if (answer.kind === 'granted') return
+  const { owner, mode } = waiter
+  for (const id of namesOf(waiter, waiter)) {
+    remember(turn, { verb: 'acquire', owner, id, mode, answer })
+  }
+}
+
+/** Under which ids a request may be asked for once more. */
+function namesOf(
+  one: { owner: string; facts: unknown },
+  { id, joined }: { readonly id: string; readonly joined: readonly string[] },
+): readonly string[] {
+  return isNameless(one, id) ? joined : [id, ...joined]
+}
+
+/** The newest few ids that were told of something, this one among them. */
+export function join(
+  standing: { readonly id: string; joined: readonly string[] },
+  { owner, id }: { readonly owner: string; readonly id: string },
+): void {
+  if (id === owner || id === standing.id || standing.joined.includes(id)) return
+  standing.joined = [...standing.joined, id].slice(-JOINED_PER_STANDING_MAX)
 }
 
 export interface StepEnd {
@@ -107,10 +132,15 @@ export interface StepEnd {
 /** One step of a hold ends; with the last one the hold does, and whoever waits to upgrade leaves. */
 export function endStep(turn: Turn, options: StepEnd): void {
   const { hold, step, end } = options
+  const later = hold.steps[hold.steps.indexOf(step) + 1]
   hold.steps = hold.steps.filter((other) => other !== step)
-  if (!isNameless(hold, step.id)) {
-    const answer: Outcome = { kind: 'refused', code: 'ended', end }
-    remember(turn, { verb: 'acquire', owner: hold.owner, id: step.id, mode: step.mode, answer })
+  const answer: Outcome = { kind: 'refused', code: 'ended', end }
+  for (const id of namesOf(hold, step)) {
+    remember(turn, { verb: 'acquire', owner: hold.owner, id, mode: step.mode, answer })
+  }
+  if (step.claimBy !== null && step.oldToken !== undefined) {
+    if (later) later.oldToken = step.oldToken
+    else hold.token = step.oldToken
   }
   if (hold.steps.length > 0) return
   turn.key.holds = turn.key.holds.filter((other) => other !== hold)

@@ -12,6 +12,10 @@ export interface NaiveStep {
   readonly mode: Mode
   /** `null`: taken. `Infinity`: its owner is being told. Otherwise when the grant is undone. */
   claimBy: number | null
+  /** What the hold's token was before this step gave it another; of no interest once it is taken. */
+  oldToken: number | undefined
+  /** Ids that were told of this step when they asked for the same. */
+  joined: readonly string[]
 }
 
 export interface NaiveFacts {
@@ -44,6 +48,8 @@ export interface NaiveWaiter {
   connected: boolean
   deadline: number
   lease: number
+  /** Ids that were told of this place when they asked for the same. */
+  joined: readonly string[]
 }
 
 export interface NaiveMemory {

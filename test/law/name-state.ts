@@ -62,9 +62,10 @@ class Namer {
   }
 
   #hold({ owner, leaseAtMs, steps, operation }: Hold): string {
-    const named = steps.map(
-      (step) => `${step.mode[0]}${this.#fromNow(step.claimByMs)}${this.#id(step.requestId)}`,
-    )
+    const named = steps.map((step) => {
+      const kind = `${step.mode[0]}${this.#fromNow(step.claimByMs)}${step.tokenBefore !== undefined}`
+      return `${kind}${this.#id(step.requestId)}${step.joined ?? ''}`
+    })
     const inOrder = this.#options.keepsIds ? named : named.toSorted()
     return `${this.#owner(owner)}:${this.#fromNow(leaseAtMs)}:${inOrder}:${operation?.version}`
   }
@@ -73,7 +74,8 @@ class Namer {
     const { mode, lane, upgrade, connected, operation } = waiter
     const kind = `${mode[0]}${lane}${upgrade}${connected}${operation?.version}`
     const moments = `${this.#fromNow(waiter.deadlineAtMs)},${this.#fromNow(waiter.leaseAtMs)}`
-    return `${this.#owner(waiter.owner)}:${kind}:${moments}${this.#id(waiter.requestId)}`
+    const ids = `${this.#id(waiter.requestId)}${waiter.joined ?? ''}`
+    return `${this.#owner(waiter.owner)}:${kind}:${moments}${ids}`
   }
 
   #ended(state: KeyState): string[] {

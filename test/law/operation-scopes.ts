@@ -52,6 +52,7 @@ function commandsOf(
       { kind: 'finish', ...about, requestId, success: true, value: `"${node}"` },
       { kind: 'finish', ...about, requestId, success: false, error: 'disk' },
     ]),
-    { kind: 'withdraw', ...about },
+    { kind: 'withdraw', ...about, reason: ids.length > 1 ? 'abandoned' : 'cancelled' },
+    { kind: 'hang-up', owner: `${type}:${node}`, requestId: ids.at(-1) ?? `${type}:${node}` },
   ]
 }

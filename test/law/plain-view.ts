@@ -222,6 +222,12 @@ export class PlainView implements KeyView {
     )
   }
 
+  lastEnd(owner: string): Ended | undefined {
+    return this.#state.ended.findLast(
+      (entry) => entry.owner === owner && entry.answer.kind === 'hold-ended',
+    )
+  }
+
   get referenceCount(): number {
     return this.#state.references.length
   }

@@ -36,6 +36,7 @@ export function placeOf(command: KeyCommand): Place {
       return { namespace: command.namespace ?? 'lock', key: command.key }
     case 'expire':
     case 'leave':
+    case 'hang-up':
       return { namespace: 'lock', key: 'a' }
     default:
       return { namespace: 'lock', key: command.key }

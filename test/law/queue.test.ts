@@ -157,7 +157,7 @@ describe('taking a grant', () => {
     story.release('y')
     expect(story.state().holds).toMatchObject([{ owner: 'x', reads: 1, writes: 1, token: 3 }])
     story.pass(10_000)
-    expect(story.state().holds).toMatchObject([{ owner: 'x', reads: 1, writes: 0, token: 3 }])
+    expect(story.state().holds).toMatchObject([{ owner: 'x', reads: 1, writes: 0, token: 1 }])
   })
 })
 

@@ -85,6 +85,7 @@ const cancel: fc.Arbitrary<RandomCommand> = fc.record({
   key,
   owner,
   requestId: rarely(requestId),
+  reason: rarely(fc.constant('abandoned')),
 })
 
 const force: fc.Arbitrary<RandomCommand> = fc.record({

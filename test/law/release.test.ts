@@ -121,7 +121,7 @@ describe('renew', () => {
     const story = new LawStory()
     story.acquire('x', 'write', { ttlMs: 1_000 })
     story.tick(1_000)
-    expect(story.renew('x', 10_000)).toEqual({ kind: 'refused', code: 'not_holder' })
+    expect(story.renew('x', 10_000)).toMatchObject({ kind: 'refused', code: 'not_holder' })
     expect(story.holders()).toEqual([])
   })
 

@@ -116,6 +116,6 @@ describe('a reader that asks to write', () => {
     story.wait('x', 'write', { requestId: 'up' })
     story.release('y')
     story.cancel('x', 'up')
-    expect(story.state().holds).toMatchObject([{ owner: 'x', reads: 1, writes: 0, token: 3 }])
+    expect(story.state().holds).toMatchObject([{ owner: 'x', reads: 1, writes: 0, token: 1 }])
   })
 })

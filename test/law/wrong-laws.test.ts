@@ -48,7 +48,48 @@ const operations: Scope = createOperationScope({
   versions: [undefined],
 })
 
+const named: Scope = createOperationScope({
+  name: 'operations with ids',
+  depth: 4,
+  types: ['pull'],
+  nodes: ['m', 'n'],
+  versions: [undefined],
+  ids: ['i', undefined],
+})
+
 const WRONG_LAWS: readonly (readonly [string, Scope, Law])[] = [
+  [
+    'takes a poll for the end of the call that waits',
+    operations,
+    withChanges((change) =>
+      change.kind === 'waiter-kept'
+        ? [{ ...change, waiter: { ...change.waiter, connected: false } }]
+        : [change],
+    ),
+  ],
+  [
+    'forgets who joined an operation',
+    named,
+    withChanges((change) => {
+      if (change.kind !== 'hold-set') return [change]
+      const steps = change.hold.steps.map((step) => ({ ...step, joined: undefined }))
+      return [{ ...change, hold: { ...change.hold, steps } }]
+    }),
+  ],
+  [
+    'forgets the token from before an upgrade that nobody heard of',
+    createClaimScope(6),
+    withChanges((change) => {
+      if (change.kind !== 'hold-set') return [change]
+      const steps = change.hold.steps.map((step) => ({ ...step, tokenBefore: undefined }))
+      return [{ ...change, hold: { ...change.hold, steps } }]
+    }),
+  ],
+  [
+    'does not say how a hold ended',
+    createLockScope(4),
+    withView(() => ({ lastEnd: () => undefined })),
+  ],
   [
     'gives every holder the same token',
     createLockScope(4),

@@ -14,6 +14,11 @@ export interface Distortion {
   readonly close?: () => Promise<void>
 }
 
+/** What every engine has; short cuts that it may have as well are left out, and not taken then. */
+type NeededKey = {
+  [K in keyof LockEngine]-?: undefined extends LockEngine[K] ? never : K
+}[keyof LockEngine]
+
 /** An engine seen through a distortion. */
 export function distort(engine: LockEngine, distortion: Distortion): LockEngine {
   const close = distortion.close ?? (() => engine.close())
@@ -24,7 +29,7 @@ export function distort(engine: LockEngine, distortion: Distortion): LockEngine 
     watch: distortion.watch ?? ((filter, listener) => engine.watch(filter, listener)),
     close,
     [Symbol.asyncDispose]: close,
-  } satisfies Record<keyof LockEngine, unknown> & Required<Distortion>
+  } satisfies Record<NeededKey, unknown> & Required<Distortion>
   // The pairing of a command with its outcomes is lost on the way; nothing here relies on it.
   return distorted as unknown as LockEngine
 }

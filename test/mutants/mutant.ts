@@ -35,7 +35,7 @@ export function engineMutant(
 ): Mutant {
   const open: EngineFixture['open'] = async ({ settings } = {}) => {
     const clock = new VirtualClock()
-    const engine = openMemoryEngine({ clock, settings })
+    const engine = openMemoryEngine({ clock, settings, history: true })
     return {
       engine: wrap(engine, clock),
       clock,

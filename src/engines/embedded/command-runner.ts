@@ -24,11 +24,7 @@ export class CommandRunner {
     this.#parts = parts
     this.#handler = {
       sessionEnded: (id) => this.#forgetSession(id),
-      callDue: (call, nowMs) => {
-        // As long as another call waits for the same, somebody is there to be told.
-        const waitMs = parts.calls.hasOthers(call) ? 1 : 0
-        parts.calls.answerDue(call, this.run({ ...call.command, waitMs }, nowMs))
-      },
+      callDue: (call, nowMs) => parts.calls.answerDue(call, nowMs),
     }
   }
 

@@ -7,6 +7,7 @@ import { type Problem, problemWithSettings } from '../../law/validate.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
 import { toInvalidArgument, toStorageError } from './engine-errors.ts'
+import { HoldHistory } from './history/hold-history.ts'
 import { claimDirectory } from './journal/claim-directory.ts'
 import type { Disk } from './journal/disk.ts'
 import { Journal, type JournalOptions } from './journal/journal.ts'
@@ -25,6 +26,8 @@ export interface EmbeddedOptions {
   readonly settings?: Partial<LawSettings> | undefined
   readonly shards?: number | undefined
   readonly clock?: Clock | undefined
+  /** Keep the ends of holds for `history` queries. Off by default, and then it costs nothing. */
+  readonly history?: boolean | undefined
   /** The law to apply: for tests that show that a wrong one is noticed. */
   readonly law?: Law | undefined
 }
@@ -37,7 +40,9 @@ export interface StoredOptions extends EmbeddedOptions {
 export function openMemoryEngine(options: EmbeddedOptions = {}): LockEngine {
   const table = createTable(options)
   const clock = options.clock ?? new SystemClock()
-  return new TableEngine({ table, clock, capabilities: capabilitiesOf(table, false) })
+  const history = options.history === true ? new HoldHistory(clock) : undefined
+  const capabilities = capabilitiesOf(table, { durable: false, history: history !== undefined })
+  return new TableEngine({ table, clock, capabilities, history })
 }
 
 /**
@@ -72,9 +77,13 @@ export async function openStoredEngine(
   const clock = new RecoveryClock(options.clock ?? new SystemClock())
   const store = new TableStore(table, () => Math.floor(clock.nowMs()))
   const journal = await Journal.open(disk, store, options.journal)
+  const defer = options.journal?.defer ?? setImmediate
+  const history =
+    options.history === true ? await HoldHistory.open(disk, { clock, defer }) : undefined
   clock.start()
-  const capabilities = capabilitiesOf(table, true)
-  return new TableEngine({ table, clock, capabilities, storage: { journal, store }, onClosed })
+  const capabilities = capabilitiesOf(table, { durable: true, history: history !== undefined })
+  const storage = { journal, store }
+  return new TableEngine({ table, clock, capabilities, storage, history, onClosed })
 }
 
 function createTable(options: EmbeddedOptions): LockTable {
@@ -90,7 +99,10 @@ function problemWithShards(shards: number): Problem | undefined {
   return { field: 'shards', message: `must be from 1 to ${SHARDS_MAX}` }
 }
 
-function capabilitiesOf(table: LockTable, durable: boolean): Capabilities {
+function capabilitiesOf(
+  table: LockTable,
+  { durable, history }: Pick<Capabilities, 'durable' | 'history'>,
+): Capabilities {
   return Object.freeze({
     name: durable ? 'embedded, on disk' : 'embedded, in memory',
     durable,
@@ -101,5 +113,6 @@ function capabilitiesOf(table: LockTable, durable: boolean): Capabilities {
     wakeDelayMsMax: 0,
     waitersPerKeyMax: table.settings.waitersPerKeyMax,
     queueSurvivesRestart: false,
+    history,
   })
 }

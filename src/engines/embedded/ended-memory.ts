@@ -37,6 +37,15 @@ export class EndedMemory {
     return undefined
   }
 
+  /** The latest end of something that was granted to this owner. */
+  lastEnd(owner: string): Ended | undefined {
+    let last: Ended | undefined
+    for (const ended of this) {
+      if (ended.answer.kind === 'hold-ended' && ended.owner === owner) last = ended
+    }
+    return last
+  }
+
   add(ended: Ended): void {
     this.lastAtMs = ended.atMs
     if (this.#ring !== undefined) {

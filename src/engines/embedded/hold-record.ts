@@ -41,7 +41,7 @@ export class HoldRecord implements Hold, DueItem {
     this.leaseAtMs = hold.leaseAtMs
     this.ttlMs = hold.ttlMs
     const [step] = hold.steps
-    const isPlain = step !== undefined && hold.steps.length === 1 && step.claimByMs === null
+    const isPlain = step !== undefined && hold.steps.length === 1 && isPlainStep(step)
     this.#steps = isPlain ? step.requestId : hold.steps
     this.#rare = toRare(hold)
   }
@@ -77,6 +77,11 @@ export class HoldRecord implements Hold, DueItem {
     }
     return dueAtMs
   }
+}
+
+/** Nothing to say of it but its request id. */
+function isPlainStep({ claimByMs, joined }: Step): boolean {
+  return claimByMs === null && joined === undefined
 }
 
 function toRare(hold: Hold): Rare | undefined {

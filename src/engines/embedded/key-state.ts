@@ -190,6 +190,10 @@ export class KeyState implements KeyView {
     return this.endings?.find(verb, owner, requestId)
   }
 
+  lastEnd(owner: string): Ended | undefined {
+    return this.endings?.lastEnd(owner)
+  }
+
   get graph(): WaitGraph | undefined {
     return this.shard.table.parties
   }

@@ -4,6 +4,7 @@ import type { KeyCommand } from '../../law/commands.ts'
 import type { Decision, Law } from '../../law/decide.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import type { LawSettings } from '../../law/settings.ts'
+import type { KnownNames } from '../../law/validate.ts'
 import type { Ended, Hold, Namespace, Session, Waiter } from '../../law/view.ts'
 import { DueHeap } from './due-heap.ts'
 import { DueList } from './due-list.ts'
@@ -35,7 +36,7 @@ export interface TableOptions {
  * All locks, operations and sessions of an engine, in memory. It shows the law a key, applies what the law
  * decides, and keeps the indexes by which what is due, who waits and what a session has are found.
  */
-export class LockTable {
+export class LockTable implements KnownNames {
   readonly settings: LawSettings
   readonly shards: readonly Shard[]
   readonly locks: Map<string, KeyState> = new Map()
@@ -78,6 +79,13 @@ export class LockTable {
       this.resources.set(key, state)
     }
     return state
+  }
+
+  /** Every key here, and every owner that holds one, was found to be well formed when it came. */
+  known(key: string, owner: string): 'both' | 'key' | undefined {
+    const state = this.locks.get(key)
+    if (state === undefined) return undefined
+    return state.hold(owner) === undefined ? 'key' : 'both'
   }
 
   forget(state: KeyState): void {
@@ -194,6 +202,7 @@ export class LockTable {
     record.connected = waiter.connected
     record.deadlineAtMs = waiter.deadlineAtMs
     record.leaseAtMs = waiter.leaseAtMs
+    record.joined = waiter.joined
     if (waiter.upgrade && !record.upgrade) state.queue?.toUpgrader(record)
     this.heap.update(record)
   }

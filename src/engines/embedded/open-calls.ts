@@ -82,16 +82,15 @@ export class OpenCalls {
     )
   }
 
-  /** Whether other calls are held open for the same request. */
-  hasOthers(call: OpenCall): boolean {
-    return this.#waiterOf(call.command)?.calls?.some((other) => other !== call) === true
-  }
-
   /** A `begin` has waited as long as it wanted: it keeps its place, and its call is answered. */
-  answerDue(call: OpenCall, answer: Outcome): void {
+  answerDue(call: OpenCall, nowMs: number): void {
     const waiter = this.#waiterOf(call.command)
-    if (waiter?.calls !== undefined) waiter.calls = waiter.calls.filter((one) => one !== call)
-    this.settle(call, answer)
+    if (call.isSettled || waiter === undefined) return
+    const { state, owner, requestId } = waiter
+    const others = (waiter.calls ?? []).filter((one) => one !== call)
+    waiter.calls = others
+    if (others.length === 0) this.#table.decide(state, { kind: 'hang-up', owner, requestId }, nowMs)
+    this.settle(call, { kind: 'queued', position: state.position(waiter) })
   }
 
   /**

@@ -26,6 +26,12 @@ export function problemWithQuery(query: Query): Problem | undefined {
       return badName('resource', query.resource, KEY_BYTES_MAX)
     case 'list':
       return badLimit('limit', query.limit) ?? badNamespace(query.namespace) ?? badCursor(query)
+    case 'history':
+      return (
+        (query.key === undefined ? undefined : badName('key', query.key, KEY_BYTES_MAX)) ??
+        badNamespace(query.namespace) ??
+        badLimit('limit', query.limit)
+      )
     case 'stats':
       return undefined
     default:

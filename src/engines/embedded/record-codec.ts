@@ -161,20 +161,45 @@ function endedHold(owner: string, token: number): Hold {
 const TAKEN = 0
 const TOLD = 1
 const TO_BE_CLAIMED = 2
+const CLAIMS = [TAKEN, TOLD, TO_BE_CLAIMED] as const
+/** Added to the state of a step when more of it follows. */
+const WITH_TOKEN_BEFORE = 4
+const WITH_JOINED = 8
 
 function writeStep(to: RecordWriter, step: Step): void {
+  const { claimByMs, tokenBefore, joined } = step
   to.text(step.requestId)
   to.byte(MODES.indexOf(step.mode))
-  if (step.claimByMs === null) to.byte(TAKEN)
-  else to.byte(Number.isFinite(step.claimByMs) ? TO_BE_CLAIMED : TOLD)
+  let state = TAKEN
+  if (claimByMs !== null) state = Number.isFinite(claimByMs) ? TO_BE_CLAIMED : TOLD
+  if (tokenBefore !== undefined) state += WITH_TOKEN_BEFORE
+  if (joined !== undefined) state += WITH_JOINED
+  to.byte(state)
+  if (tokenBefore !== undefined) to.number(tokenBefore)
+  if (joined === undefined) return
+  to.number(joined.length)
+  for (const requestId of joined) to.text(requestId)
 }
 
-function readStep(from: RecordReader, claimByMs: number): Step {
+function readStep(from: RecordReader, claimUntilMs: number): Step {
   const requestId = from.text()
   const mode = oneOf(MODES, from.byte())
   const state = from.byte()
-  if (state === TAKEN) return { requestId, mode, claimByMs: null }
-  return { requestId, mode, claimByMs: state === TOLD ? Number.POSITIVE_INFINITY : claimByMs }
+  const claim = oneOf(CLAIMS, state % WITH_TOKEN_BEFORE)
+  const claimByMs = [null, Number.POSITIVE_INFINITY, claimUntilMs][claim] as number | null
+  const tokenBefore = hasFlag(state, WITH_TOKEN_BEFORE) ? from.number() : undefined
+  const joined = hasFlag(state, WITH_JOINED)
+    ? Array.from({ length: from.number() }, () => from.text())
+    : undefined
+  return {
+    ...{ requestId, mode, claimByMs },
+    ...(tokenBefore === undefined ? {} : { tokenBefore }),
+    ...(joined === undefined ? {} : { joined }),
+  }
+}
+
+function hasFlag(state: number, flag: number): boolean {
+  return (state & flag) !== 0
 }
 
 function writeFacts(to: RecordWriter, facts: OperationFacts): void {

@@ -7,13 +7,14 @@ import type {
   WatchListener,
 } from '../../engine/engine.ts'
 import type { LockError } from '../../engine/errors.ts'
-import type { Query, ReplyOf } from '../../engine/queries.ts'
+import type { HistoryReply, Query, ReplyOf, StatsReply } from '../../engine/queries.ts'
 import type { Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
 import { problemWith } from '../../law/validate.ts'
 import type { Clock } from '../../time/clock.ts'
 import { CommandRunner } from './command-runner.ts'
 import { Durability } from './durability.ts'
+import type { HoldHistory } from './history/hold-history.ts'
 import { problemWithQuery } from './query-check.ts'
 import type { LockTable } from './lock-table.ts'
 import { isHeldOpen, OpenCalls } from './open-calls.ts'
@@ -36,9 +37,13 @@ export interface TableEngineParts {
   readonly capabilities: Capabilities
   /** Absent for an engine that keeps nothing. */
   readonly storage?: { readonly journal: Journal; readonly store: TableStore } | undefined
+  /** Absent where nobody is to ask for it. */
+  readonly history?: HoldHistory | undefined
   /** Called once the engine is closed, to give back what it was opened with. */
   readonly onClosed?: (() => Promise<void>) | undefined
 }
+
+const NO_HISTORY: HistoryReply = Object.freeze({ ends: Object.freeze([]) })
 
 /**
  * The embedded engine: the table in memory, decisions one after the other in this thread, and, where it is
@@ -57,15 +62,19 @@ export class TableEngine implements LockEngine {
   readonly #calls: OpenCalls
   readonly #runner: CommandRunner
   readonly #alarm: Alarm
+  readonly #journal: Journal | undefined
+  readonly #history: HoldHistory | undefined
   readonly #onClosed: (() => Promise<void>) | undefined
   #failure: LockError | undefined
   #closing: Promise<void> | undefined
 
   constructor(parts: TableEngineParts) {
-    const { table, clock, storage } = parts
+    const { table, clock, storage, history } = parts
     this.capabilities = parts.capabilities
     this.#table = table
     this.#clock = clock
+    this.#journal = storage?.journal
+    this.#history = history
     this.#onClosed = parts.onClosed
     this.#watchers = new Watchers((isEmpty) => {
       table.isWatched = !isEmpty
@@ -87,6 +96,7 @@ export class TableEngine implements LockEngine {
       decided: (state, { changes, events }) => {
         const record = storage?.store.recordOf(state, changes)
         if (record !== undefined) this.#durability.append(record)
+        if (history !== undefined) history.note(state, changes)
         if (events.length > 0) this.#tell(events)
       },
       settled: (call, answer) => this.#calls.settle(call, answer),
@@ -96,7 +106,15 @@ export class TableEngine implements LockEngine {
 
   apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
   apply(command: Command, options?: ApplyOptions): Promise<Outcome> {
-    const problem = problemWith(command)
+    return Promise.resolve(this.applyDirectly(command, options))
+  }
+
+  applyDirectly<C extends Command>(
+    command: C,
+    options?: ApplyOptions,
+  ): OutcomeOf<C> | Promise<OutcomeOf<C>>
+  applyDirectly(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
+    const problem = problemWith(command, this.#table)
     if (problem !== undefined) return Promise.reject(toInvalidArgument(command, problem))
     const stopped = this.#stopped()
     if (stopped !== undefined) return Promise.reject(stopped)
@@ -106,7 +124,7 @@ export class TableEngine implements LockEngine {
       const answer =
         outcome.kind === 'queued' && isHeldOpen(command)
           ? this.#calls.open(command, options?.signal)
-          : this.#answer(outcome)
+          : this.#whenDurable(outcome)
       this.#alarm.set()
       return answer
     } catch (error) {
@@ -121,7 +139,14 @@ export class TableEngine implements LockEngine {
     if (stopped !== undefined) return Promise.reject(stopped)
     const nowMs = this.#nowMs()
     this.#runner.expire(nowMs)
-    return this.#answer(readTable(this.#table, query, nowMs))
+    return Promise.resolve(this.#whenDurable(this.#reply(query, nowMs) as ReplyOf<Q>))
+  }
+
+  #reply(query: Query, nowMs: number): ReplyOf<Query> {
+    if (query.kind === 'history') return this.#history?.read(query) ?? NO_HISTORY
+    const reply = readTable(this.#table, query, nowMs)
+    if (query.kind !== 'stats' || this.#journal === undefined) return reply
+    return { ...(reply as StatsReply), journal: this.#journal.stats }
   }
 
   async watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
@@ -143,6 +168,7 @@ export class TableEngine implements LockEngine {
     this.#alarm.stop()
     this.#calls.rejectAll(toClosed())
     await this.#durability.close()
+    await this.#history?.close()
     this.#watchers.clear()
     await this.#onClosed?.()
   }
@@ -152,11 +178,12 @@ export class TableEngine implements LockEngine {
     return Math.floor(this.#clock.nowMs())
   }
 
-  #answer<T>(outcome: T): Promise<T> {
-    if (this.#durability.isSettled) return Promise.resolve(outcome)
+  /** An answer, at once if nothing that it may rest on is on its way to the disk. */
+  #whenDurable<T>(answer: T): T | Promise<T> {
+    if (this.#durability.isSettled) return answer
     return new Promise((resolve, reject) => {
       this.#durability.after(
-        () => resolve(outcome),
+        () => resolve(answer),
         (error) => reject(toStorageError(error)),
       )
     })

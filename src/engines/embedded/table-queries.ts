@@ -4,6 +4,7 @@ import { leaseAtMsOf } from '../../law/hold-steps.ts'
 import { compareNames } from '../../law/names.ts'
 import type { Hold, KeyView, Remembered } from '../../law/view.ts'
 import type {
+  HistoryQuery,
   HolderReply,
   InspectReply,
   ListQuery,
@@ -24,9 +25,16 @@ import type { WaiterRecord } from './waiter-record.ts'
 const QUEUE_SHOWN = 100
 const LIST_SHOWN = 100
 
+/** What can be read from the table alone. */
+type TableQuery = Exclude<Query, HistoryQuery>
+
 /** Answers a query from the table as it is at this moment. */
-export function readTable<Q extends Query>(table: LockTable, query: Q, nowMs: number): ReplyOf<Q>
-export function readTable(table: LockTable, query: Query, nowMs: number): ReplyOf<Query> {
+export function readTable<Q extends TableQuery>(
+  table: LockTable,
+  query: Q,
+  nowMs: number,
+): ReplyOf<Q>
+export function readTable(table: LockTable, query: TableQuery, nowMs: number): ReplyOf<Query> {
   switch (query.kind) {
     case 'inspect': {
       const state = stateOf(table, query.key, query.namespace)

@@ -20,6 +20,7 @@ export class WaiterRecord implements Waiter, DueItem {
   connected: boolean
   deadlineAtMs: number
   leaseAtMs: number
+  joined: readonly string[] | undefined
   heapIndex = -1
   /** Kept by the lane: the number of this place since the lane began. */
   place = -1
@@ -41,6 +42,7 @@ export class WaiterRecord implements Waiter, DueItem {
     this.connected = waiter.connected
     this.deadlineAtMs = waiter.deadlineAtMs
     this.leaseAtMs = waiter.leaseAtMs
+    this.joined = waiter.joined
   }
 
   get dueAtMs(): number {

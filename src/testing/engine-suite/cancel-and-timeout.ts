@@ -77,6 +77,28 @@ export const cancelAndTimeoutSuite: EngineSuite = {
       await assertNeverHolds(rig, 'b', wait.requestId)
     }),
 
+    engineTest('a wait whose client is gone is told from one that was cancelled', async (rig) => {
+      await rig.grant('a')
+      const wait = await rig.wait('b')
+      const { requestId } = wait
+      const cancel = { kind: 'cancel', key: 'k', owner: 'b', requestId } as const
+      assert.deepEqual(await rig.apply({ ...cancel, reason: 'abandoned' }), CANCELLED)
+      asRefused(await wait.answer(), 'abandoned')
+      await rig.release('a')
+      await rig.refuse('b', 'abandoned', { requestId, waitMs: Infinity })
+      await assertNeverHolds(rig, 'b', requestId)
+      await rig.grant('b')
+    }),
+
+    engineTest('a withdrawal says whether its client is gone', async (rig) => {
+      asGranted(await rig.begin('pull', 'n1'))
+      const wait = await rig.waitToBegin('pull', 'n2', { requestId: '1' })
+      const withdraw = { kind: 'withdraw', type: 'pull', resource: 'layer', node: 'n2' } as const
+      assert.deepEqual(await rig.apply({ ...withdraw, reason: 'abandoned' }), CANCELLED)
+      asRefused(await wait.answer(), 'abandoned')
+      asRefused(await rig.begin('pull', 'n2', { requestId: '1' }), 'abandoned')
+    }),
+
     engineTest('a cancel concerns one request of one owner on one key', async (rig) => {
       await rig.grant('a')
       const first = await rig.wait('b')

@@ -165,6 +165,44 @@ export const claimSuite: EngineSuite = {
       assert.equal((await rig.succeed('pull', 'n2')).kind, 'finished')
     }),
 
+    engineTest('asking without waiting does not end the call that waits', OPTIONS, async (rig) => {
+      asGranted(await rig.begin('pull', 'n1'))
+      const wait = await rig.waitToBegin('pull', 'n2', { ttlMs: LONG_MS })
+      assert.equal(asQueued(await rig.begin('pull', 'n2', { ttlMs: LONG_MS })), 1)
+      await rig.fail('pull', 'n1')
+      asGranted(await wait.answer())
+      await rig.advance(2 * CLAIM_MS)
+      assert.equal((await rig.succeed('pull', 'n2')).kind, 'finished')
+    }),
+
+    engineTest('asking detached does not end the call that waits', OPTIONS, async (rig) => {
+      await rig.grant('holder')
+      const wait = await rig.wait('a', { requestId: '1', ttlMs: LONG_MS })
+      await rig.queue('a', { requestId: '1', ttlMs: LONG_MS })
+      await rig.release('holder')
+      asGranted(await wait.answer())
+      await rig.advance(2 * CLAIM_MS)
+      assert.deepEqual(await rig.holders(), ['a'])
+    }),
+
+    engineTest(
+      'a call that has waited long enough leaves a place to claim',
+      OPTIONS,
+      async (rig) => {
+        asGranted(await rig.begin('pull', 'n1', { ttlMs: LONG_MS }))
+        const first = await rig.waitToBegin('pull', 'n2', { waitMs: CLAIM_MS, ttlMs: LONG_MS })
+        const second = await rig.waitToBegin('pull', 'n2', { waitMs: 2 * CLAIM_MS, ttlMs: LONG_MS })
+        await rig.advance(1.5 * CLAIM_MS)
+        assert.equal(asQueued(await first.answer()), 1)
+        assert.ok(second.isOpen, 'it waits for longer')
+        await rig.advance(CLAIM_MS)
+        assert.equal(asQueued(await second.answer()), 1)
+        await rig.fail('pull', 'n1')
+        await rig.advance(1.5 * CLAIM_MS)
+        assert.deepEqual((await rig.inspectResource()).holders, [])
+      },
+    ),
+
     engineTest('an operation that nobody takes goes to the next node', OPTIONS, async (rig) => {
       asGranted(await rig.begin('pull', 'n1'))
       asQueued(await rig.begin('pull', 'n2', { ttlMs: LONG_MS }))

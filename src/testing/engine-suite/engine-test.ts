@@ -24,7 +24,14 @@ export interface EngineTestOptions {
  * `virtual-time` are promises of the engine's capabilities: one that makes the promise is tested for
  * it, whether or not its fixture is ready.
  */
-export type EngineNeed = 'virtual-time' | 'deadlocks' | 'durable' | 'durable-queue' | 'shared'
+export type EngineNeed =
+  | 'virtual-time'
+  | 'deadlocks'
+  | 'durable'
+  | 'durable-queue'
+  | 'durable-history'
+  | 'history'
+  | 'shared'
 
 type Run = EngineTest['run']
 

@@ -195,6 +195,27 @@ export const idempotencySuite: EngineSuite = {
       asGranted(await rig.begin('pull', 'n1', { requestId: '2' }))
     }),
 
+    engineTest('who joins a running operation does not run it again later', async (rig) => {
+      asGranted(await rig.begin('pull', 'n1'))
+      asGranted(await rig.begin('pull', 'n1', { requestId: 'joined' }))
+      await rig.fail('pull', 'n1')
+      const late = asRefused(await rig.begin('pull', 'n1', { requestId: 'joined' }), 'ended')
+      assert.equal(late.end, 'failed')
+      assert.deepEqual((await rig.inspectResource()).holders, [])
+      asGranted(await rig.begin('pull', 'n1', { requestId: 'fresh' }))
+    }),
+
+    engineTest('who joins a waiting operation does not run it again later', async (rig) => {
+      asGranted(await rig.begin('pull', 'n1'))
+      await rig.begin('pull', 'n2')
+      await rig.begin('pull', 'n2', { requestId: 'joined' })
+      await rig.succeed('pull', 'n1', { value: '1' })
+      await rig.unref('n2', 'layer')
+      const late = await rig.begin('pull', 'n2', { requestId: 'joined' })
+      assert.deepEqual(late, { kind: 'skip', value: '1' })
+      assert.deepEqual(await rig.references(), ['n1'])
+    }),
+
     engineTest(
       'ends are remembered for a minute and then forgotten',
       { needs: 'virtual-time' },

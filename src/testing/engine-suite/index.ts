@@ -7,6 +7,7 @@ import type { EngineSuite } from './engine-test.ts'
 import { exclusionSuite } from './exclusion.ts'
 import { expirySuite } from './expiry.ts'
 import { fencingSuite } from './fencing.ts'
+import { historySuite } from './history.ts'
 import { idempotencySuite } from './idempotency.ts'
 import { lanesSuite } from './lanes.ts'
 import { limitsSuite } from './limits.ts'
@@ -51,6 +52,7 @@ export const ENGINE_SUITES: Readonly<Record<string, EngineSuite>> = {
   limits: limitsSuite,
   reads: readsSuite,
   watch: watchSuite,
+  history: historySuite,
   restart: restartSuite,
   'no-residue': noResidueSuite,
   'concurrent-histories': concurrentHistoriesSuite,

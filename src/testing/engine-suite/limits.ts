@@ -95,9 +95,13 @@ function listBadCommands(): [label: string, command: unknown][] {
   add(FINISH, 'error', ['x'.repeat(ERROR_BYTES_MAX + 1), 1])
   add(OPEN, 'session', [...names(ID_BYTES_MAX), undefined])
   add(OPEN, 'graceMs', [...BAD_DURATIONS, GRACE_MS_MIN - 1, GRACE_MS_MAX + 1, Infinity, undefined])
+  add(CANCEL, 'reason', ['', 'timeout', 1])
+  add({ ...BEGIN, kind: 'withdraw' }, 'reason', ['', 'unclaimed', 1])
   add({ kind: 'force', key: 'k' }, 'namespace', ['locks', 1])
   add({ kind: 'unref', resource: 'busy' }, 'node', ['', undefined])
   add({ key: 'k', owner: 'a' }, 'kind', ['', 'steal', 'ACQUIRE', undefined, 1, '__proto__'])
+  // What an engine decides for itself is not a caller's to ask for.
+  add({ owner: 'b', requestId: 'request-2', session: 's' }, 'kind', ['hang-up', 'leave', 'expire'])
   return commands
 }
 
@@ -118,6 +122,12 @@ async function dump(rig: EngineRig): Promise<unknown> {
     queue: lock.queue.map(({ waitedMs, ...waiter }) => ({ ...waiter, waited: waitedMs >= 0 })),
   }))
   return { stats: await rig.stats(), shown, references: await rig.references('busy') }
+}
+
+/** A small object with one text in it, as long as may be. */
+function jsonOf(bytes: number): string {
+  const empty = JSON.stringify({ note: '' })
+  return JSON.stringify({ note: 'x'.repeat(bytes - empty.length) })
 }
 
 /** Every bound is kept: what is over it is refused, clearly, and changes nothing. */
@@ -153,6 +163,10 @@ export const limitsSuite: EngineSuite = {
         { kind: 'list', cursor: 'made up by the caller' },
         { kind: 'standing', key: 'k' },
         { kind: 'references' },
+        { kind: 'history', key: '' },
+        { kind: 'history', namespace: 'locks' },
+        { kind: 'history', limit: 0 },
+        { kind: 'history', limit: 1_001 },
         { kind: 'everything' },
         {},
       ]) {
@@ -168,11 +182,11 @@ export const limitsSuite: EngineSuite = {
         asGranted(await rig.apply(command))
       }
       await rig.grant('o'.repeat(OWNER_BYTES_MAX), { requestId: long, party: long, lane: long })
-      await rig.grant('m', { key: 'meta', meta: 'x'.repeat(META_BYTES_MAX) })
+      await rig.grant('m', { key: 'meta', meta: jsonOf(META_BYTES_MAX) })
       await rig.apply({ kind: 'open-session', session: long, graceMs: GRACE_MS_MAX })
       await rig.grant('w', { key: 'session', session: long })
       const type = 't'.repeat(TYPE_CHARS_MAX)
-      const value = 'x'.repeat(VALUE_BYTES_MAX)
+      const value = jsonOf(VALUE_BYTES_MAX)
       asGranted(await rig.begin(type, 'n', { version: long }))
       await rig.succeed(type, 'n', { value, error: 'x'.repeat(ERROR_BYTES_MAX) })
       assert.deepEqual(await rig.begin(type, 'n'), { kind: 'skip', value })

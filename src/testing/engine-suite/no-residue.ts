@@ -14,6 +14,12 @@ async function forgetAll(rig: EngineRig): Promise<void> {
   await rig.apply({ kind: 'sweep' })
 }
 
+/** What the engine has; what its journal has done is no residue. */
+async function kept(rig: EngineRig): Promise<typeof NOTHING> {
+  const { journal: _, ...rest } = await rig.stats()
+  return rest
+}
+
 const OPTIONS = { needs: 'virtual-time', settings: { retentionMs: RETENTION_MS } } as const
 
 /** An idle key with no holder, waiter, reference or memory costs nothing of its own. */
@@ -29,7 +35,7 @@ export const noResidueSuite: EngineSuite = {
       }
       assert.equal((await rig.stats()).holds, 0)
       await forgetAll(rig)
-      assert.deepEqual(await rig.stats(), NOTHING)
+      assert.deepEqual(await kept(rig), NOTHING)
     }),
 
     engineTest('locks that expired leave nothing', OPTIONS, async (rig) => {
@@ -40,7 +46,7 @@ export const noResidueSuite: EngineSuite = {
       await rig.advance(2 * TTL_MS)
       assert.deepEqual((await rig.read({ kind: 'list' })).locks, [])
       await forgetAll(rig)
-      assert.deepEqual(await rig.stats(), NOTHING)
+      assert.deepEqual(await kept(rig), NOTHING)
     }),
 
     engineTest('waits that ended leave nothing', OPTIONS, async (rig) => {
@@ -57,7 +63,7 @@ export const noResidueSuite: EngineSuite = {
       await rig.release('c')
       assert.equal((await rig.stats()).waiters, 0)
       await forgetAll(rig)
-      assert.deepEqual(await rig.stats(), NOTHING)
+      assert.deepEqual(await kept(rig), NOTHING)
     }),
 
     engineTest('sessions that ended leave nothing', OPTIONS, async (rig) => {
@@ -71,7 +77,7 @@ export const noResidueSuite: EngineSuite = {
       const { holds, waiters, sessions } = await rig.stats()
       assert.deepEqual([holds, waiters, sessions], [0, 0, 0])
       await forgetAll(rig)
-      assert.deepEqual(await rig.stats(), NOTHING)
+      assert.deepEqual(await kept(rig), NOTHING)
     }),
 
     engineTest(
@@ -94,7 +100,7 @@ export const noResidueSuite: EngineSuite = {
         await rig.unref('n1')
         await rig.unref('n2')
         await forgetAll(rig)
-        assert.deepEqual(await rig.stats(), NOTHING)
+        assert.deepEqual(await kept(rig), NOTHING)
       },
     ),
 
@@ -103,7 +109,7 @@ export const noResidueSuite: EngineSuite = {
       await rig.unref('n1', RESOURCE)
       await rig.complete('delete', 'n1')
       await forgetAll(rig)
-      assert.deepEqual(await rig.stats(), NOTHING)
+      assert.deepEqual(await kept(rig), NOTHING)
     }),
 
     engineTest('asking and reading in vain leaves nothing', OPTIONS, async (rig) => {
@@ -118,7 +124,7 @@ export const noResidueSuite: EngineSuite = {
         await rig.apply({ kind: 'withdraw', type: 'pull', resource: key, node: 'n' })
         await rig.refuse('a', 'no_session', { key, session: 'nobody' })
       }
-      assert.deepEqual(await rig.stats(), NOTHING)
+      assert.deepEqual(await kept(rig), NOTHING)
     }),
 
     engineTest('holds, waiters, sessions and references are gone when they end', async (rig) => {

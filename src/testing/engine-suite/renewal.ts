@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { asGranted, asRefused } from './answers.ts'
-import { type EngineRig, TTL_MS } from './engine-rig.ts'
+import { type EngineRig, KEY, TTL_MS } from './engine-rig.ts'
 import { type EngineSuite, engineTest } from './engine-test.ts'
 
 async function leftOf(rig: EngineRig, owner: string): Promise<number> {
@@ -41,6 +41,21 @@ export const renewalSuite: EngineSuite = {
       asRefused(await rig.renew('a', TTL_MS, { token }), 'not_holder')
       assert.deepEqual(await rig.holders(), [])
       await rig.grant('b')
+    }),
+
+    engineTest('who is refused as a stranger learns how its hold ended', async (rig) => {
+      await rig.grant('a')
+      await rig.apply({ kind: 'force', key: KEY })
+      assert.equal(asRefused(await rig.renew('a'), 'not_holder').end, 'forced')
+      assert.equal(asRefused(await rig.release('a'), 'not_holder').end, 'forced')
+      await rig.grant('a')
+      await rig.advance(1.5 * TTL_MS)
+      assert.equal(asRefused(await rig.renew('a'), 'not_holder').end, 'expired')
+      await rig.openSession('s', TTL_MS)
+      await rig.grant('a', { session: 's' })
+      await rig.apply({ kind: 'close-session', session: 's' })
+      assert.equal(asRefused(await rig.renew('a'), 'not_holder').end, 'disconnected')
+      assert.equal(asRefused(await rig.renew('b'), 'not_holder').end, undefined)
     }),
 
     engineTest('a renewal by who lost the lock leaves the new holder alone', async (rig) => {

@@ -106,6 +106,28 @@ const FACTS: readonly Fact[] = [
     assert.deepEqual([again.token, again.writes], [standing.token, 1])
   }),
 
+  fact('an upgrade that nobody heard of gives its token back', async (rig, restart) => {
+    const { token } = await rig.grant('a', { mode: 'read', ttlMs: LONG_MS })
+    await rig.grant('b', { mode: 'read' })
+    await rig.queue('a', { requestId: 'up', ttlMs: LONG_MS })
+    await rig.release('b')
+    const undone = (await rig.inspect()).holders[0]?.token ?? Infinity
+    await restart(rig)
+    await rig.cancel('a', 'up')
+    assert.equal((await rig.inspect()).holders[0]?.token, token)
+    await restart(rig)
+    assert.equal((await rig.release('a', { token })).kind, 'released')
+    assert.ok((await rig.grant('a')).token > undone)
+  }),
+
+  fact('who joined a running operation does not run it again', async (rig, restart) => {
+    asGranted(await rig.begin('pull', 'n1', { ttlMs: LONG_MS }))
+    asGranted(await rig.begin('pull', 'n1', { requestId: 'joined', ttlMs: LONG_MS }))
+    await restart(rig)
+    await rig.fail('pull', 'n1')
+    asRefused(await rig.begin('pull', 'n1', { requestId: 'joined' }), 'ended')
+  }),
+
   fact('references, successes and their values stand', async (rig, restart) => {
     await rig.complete('pull', 'n1', { value: '"v"', version: '1' })
     await rig.begin('pull', 'n2')

@@ -59,6 +59,12 @@ function findMissing(
       return capabilities.durable ? null : 'the engine does not promise to survive a restart'
     case 'durable-queue':
       return capabilities.queueSurvivesRestart ? null : 'the engine does not promise to keep queues'
+    case 'durable-history':
+      return capabilities.durable && capabilities.history
+        ? null
+        : 'the engine does not promise to keep a history through a restart'
+    case 'history':
+      return capabilities.history ? null : 'the engine does not promise to keep a history'
     case 'shared':
       return capabilities.shared ? null : 'the engine does not promise to share its store'
   }

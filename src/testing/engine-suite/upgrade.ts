@@ -158,5 +158,35 @@ export const upgradeSuite: EngineSuite = {
       assert.deepEqual(await rig.holders(), ['a'])
       assert.deepEqual(await rig.waiters(), ['w'])
     }),
+
+    engineTest(
+      'an upgrade that is undone unheard leaves the token its owner knows',
+      async (rig) => {
+        const { token } = await rig.grant('a', { mode: 'read' })
+        await rig.grant('b', { mode: 'read' })
+        await rig.queue('a', { requestId: 'up' })
+        await rig.release('b')
+        const upgraded = (await rig.inspect()).holders[0]
+        assert.deepEqual([upgraded?.reads, upgraded?.writes], [1, 1])
+        await rig.cancel('a', 'up')
+        const holder = (await rig.inspect()).holders[0]
+        assert.deepEqual([holder?.reads, holder?.writes, holder?.token], [1, 0, token])
+        assert.equal((await rig.renew('a', TTL_MS, { token })).kind, 'renewed')
+        assert.ok((await rig.grant('a')).token > (upgraded?.token ?? Infinity))
+      },
+    ),
+
+    engineTest('an aborted upgrade leaves the token its owner knows', async (rig) => {
+      const { token } = await rig.grant('a', { mode: 'read' })
+      await rig.grant('b', { mode: 'read' })
+      const controller = new AbortController()
+      const wait = await rig.wait('a', {}, { signal: controller.signal })
+      const release = rig.release('b')
+      controller.abort()
+      await release
+      const outcome = await wait.answer().catch(() => undefined)
+      const known = outcome?.kind === 'granted' ? outcome.token : token
+      assert.equal((await rig.release('a', { token: known })).kind, 'released')
+    }),
   ],
 }

@@ -9,6 +9,7 @@ import { CROWDED_KEY } from './simulation-plan.ts'
  *   and the crowded key is nobody's.
  * - A `finish` that was sent again under its id took effect once, at the latest when it was first
  *   answered: one entry, from the first call to the first answer.
+ * - A `release` without an id of its own that was refused may be the second copy of one that was not.
  * - A node that begins again what it already has is told of what it has, whatever the request id: that
  *   renews what it has.
  */
@@ -20,7 +21,13 @@ export function toCheckableHistory(
     if (record.kind === 'op') return record.code !== NOT_APPLIED && record.key !== CROWDED_KEY
     return record.name !== 'disconnect' || !isForgotten(Number(record.detail))
   })
-  return toRenewals(mergeFinishes(applied))
+  return toRenewals(mergeFinishes(applied.map(toUnsure)))
+}
+
+function toUnsure(record: HistoryRecord): HistoryRecord {
+  if (record.kind !== 'op' || record.op !== 'release') return record
+  const mayBeCopy = record.reqId === undefined && record.code === 'not_holder'
+  return mayBeCopy ? { ...record, outcome: 'info', ret: Infinity } : record
 }
 
 function mergeFinishes(history: readonly HistoryRecord[]): HistoryRecord[] {

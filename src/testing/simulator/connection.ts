@@ -7,6 +7,12 @@ export interface PendingCall {
   fail(): void
 }
 
+/** A wait as whoever serves it holds it open. */
+export interface OpenWait {
+  /** Its client is out of reach. */
+  abandon(): void
+}
+
 export interface ConnectionOptions {
   readonly clock: VirtualClock
   readonly toEngine: MessageLane
@@ -27,8 +33,8 @@ export class Connection {
   readonly toClient: MessageLane
   readonly life: number
   readonly pending: Set<PendingCall> = new Set()
-  /** End the waits that the engine holds open for this client. */
-  readonly open: Set<AbortController> = new Set()
+  /** The waits that the engine holds open for this client. */
+  readonly open: Set<OpenWait> = new Set()
   readonly #clock: VirtualClock
   #isCut = false
   #isKnownToEngine = false
@@ -66,6 +72,6 @@ export class Connection {
 
   #hangUp(): void {
     this.#isKnownToEngine = true
-    for (const controller of [...this.open]) controller.abort()
+    for (const wait of [...this.open]) wait.abandon()
   }
 }

@@ -119,7 +119,10 @@ class DecisionCheck {
 
   #checkChanged(before: ShadowHold, hold: ShadowHold): void {
     const isUpgrade = before.writes === 0 && hold.writes > 0
-    if (isUpgrade ? hold.token <= this.#key.token : hold.token !== before.token) {
+    const isRight = isUpgrade
+      ? hold.token > this.#key.token
+      : hold.token === this.#tokenAfter(before, hold)
+    if (!isRight) {
       const tokens = `from token ${before.token} to ${hold.token}`
       this.#fail('S2 fence', `${hold.owner} went ${tokens}${isUpgrade ? ' as it upgraded' : ''}`)
     }
@@ -134,6 +137,19 @@ class DecisionCheck {
     if (!isKept) this.#fail('S10 counts', `the hold of ${hold.owner} became another one`)
   }
 
+  /** It stays, unless the hold loses the unheard step with which it got it, and nothing came after. */
+  #tokenAfter(before: ShadowHold, hold: ShadowHold): number {
+    const last = before.steps.at(-1)
+    const isUndone =
+      hold.steps.length < before.steps.length &&
+      !hold.steps.some(({ requestId }) => requestId === last?.requestId)
+    const token = this.#key.earlierTokens.get(hold.owner)
+    const isReleased = isOwn(this.#decision.command, hold.owner)
+    const wasUnheard =
+      !isReleased && last?.claimByMs !== null && before.writes > 0 && hold.writes === 0
+    return isUndone && wasUnheard && token !== undefined ? token : before.token
+  }
+
   #checkEnd({ owner, end }: Extract<Effect, { kind: 'hold-ended' }>): void {
     const hold = this.#key.holds.get(owner)
     if (hold === undefined) {
@@ -145,7 +161,9 @@ class DecisionCheck {
     const isLegal = {
       expired: () => this.#leaseAtMs(hold) <= nowMs,
       unclaimed: () =>
-        isRecovered || steps.every(({ claimByMs }) => (claimByMs ?? Infinity) <= nowMs),
+        isRecovered ||
+        steps.every(({ claimByMs }) => (claimByMs ?? Infinity) <= nowMs) ||
+        (isAbandoning(command) && steps.every(({ claimByMs }) => claimByMs !== null)),
       cancelled: () => isRecovered || steps.every(({ claimByMs }) => claimByMs !== null),
       disconnected: () => command.kind === 'leave' && command.session === hold.session,
       forced: () => command.kind === 'force',
@@ -173,7 +191,8 @@ class DecisionCheck {
     if (answer === 'timeout' && known.deadlineAtMs > nowMs) {
       this.#fail('S17 lease', `${waiter.owner} was answered timeout before its time`)
     }
-    if (answer === 'abandoned' && known.leaseAtMs > nowMs) {
+    const { command } = this.#decision
+    if (answer === 'abandoned' && known.leaseAtMs > nowMs && !isAbandoning(command)) {
       this.#fail('S17 lease', `${waiter.owner} was taken for gone before its time`)
     }
     if (answer === 'granted') this.#checkTurn(known)
@@ -228,6 +247,12 @@ function isGivenUp(command: KeyCommand, { owner, requestId }: ShadowWaiter): boo
   if (command.kind === 'withdraw') return owner === `${command.type}:${command.node}`
   if (command.kind !== 'cancel' || command.owner !== owner) return false
   return (command.requestId ?? requestId) === requestId
+}
+
+/** Whoever serves the owner says that it cannot reach it. */
+function isAbandoning(command: KeyCommand): boolean {
+  const isGivingUp = command.kind === 'cancel' || command.kind === 'withdraw'
+  return isGivingUp && command.reason === 'abandoned'
 }
 
 function isOwn(command: KeyCommand, owner: string): boolean {

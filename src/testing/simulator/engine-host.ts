@@ -154,6 +154,11 @@ export class EngineHost {
     this.#current?.serve(request)
   }
 
+  /** The client of a request that waits is out of reach. */
+  abandon(request: ServedRequest, end: () => void): void {
+    this.#current?.abandon(request, end)
+  }
+
   /** The answer could not be told: a grant from the queue is undone, and the queue moves on. */
   takeBack(request: LinkRequest, result: LinkResult): void {
     this.#current?.takeBack(request, result)

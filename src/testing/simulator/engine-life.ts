@@ -179,14 +179,28 @@ export class EngineLife {
     if (error.code === 'LOCK_STORAGE_FAILED') onFailed(error)
   }
 
+  /** Whether somebody who is there waits for the same. */
+  #isServedElsewhere(command: Acquire | Begin): boolean {
+    const others = this.#served.get(requestNameOf(command)) ?? []
+    return [...others].some((other) => !other.isCut())
+  }
+
+  /** As a server does it: the wait is given up in the name of who is gone, or this call of it ends. */
+  abandon({ request }: ServedRequest, end: () => void): void {
+    this.process.run(() => {
+      if (request.kind !== 'command' || !isWaiting(request.command)) return
+      if (this.#isServedElsewhere(request.command)) end()
+      else void this.#ask({ kind: 'command', command: toUndo(request.command) }, undefined)
+    })
+  }
+
   takeBack(request: LinkRequest, result: LinkResult): void {
     if (request.kind !== 'command' || !isWaiting(request.command)) return
     const isGrant = result.kind === 'value' && (result.value as { kind: string }).kind === 'granted'
     if (!isGrant) return
-    const name = requestNameOf(request.command)
     // Somebody else was told, or will be, under the same name: the grant is taken.
-    const others = this.#served.get(name) ?? []
-    if (this.#told.has(name) || [...others].some((other) => !other.isCut())) return
+    const name = requestNameOf(request.command)
+    if (this.#told.has(name) || this.#isServedElsewhere(request.command)) return
     this.#options.trace.note(this.name, `takes back ${describe(request)}`)
     void this.#ask({ kind: 'command', command: toUndo(request.command) }, undefined)
   }
@@ -201,10 +215,10 @@ export class EngineLife {
 function toUndo(command: Acquire | Begin): Command {
   if (command.kind === 'begin') {
     const { type, resource, node } = command
-    return { kind: 'withdraw', type, resource, node }
+    return { kind: 'withdraw', type, resource, node, reason: 'abandoned' }
   }
   const { key, owner, requestId } = command
-  return { kind: 'cancel', key, owner, requestId }
+  return { kind: 'cancel', key, owner, requestId, reason: 'abandoned' }
 }
 
 function describe(request: LinkRequest): string {

@@ -1,7 +1,7 @@
 import { createError, isLockError, type LockError } from '../../engine/errors.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { Connection, PendingCall } from './connection.ts'
-import type { EngineHost } from './engine-host.ts'
+import type { EngineHost, ServedRequest } from './engine-host.ts'
 import { isRepeatable, isWaiting, type LinkRequest, type LinkResult } from './link-request.ts'
 import type { SimulatedNetwork } from './simulated-network.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
@@ -16,8 +16,6 @@ export interface LinkCallParts {
   readonly clock: Clock
   /** How long the client waits for an answer that the engine gives at once. */
   readonly timeoutMs: number
-  /** Told when a second copy of a request arrives. */
-  readonly onCopy: (request: LinkRequest) => void
 }
 
 /**
@@ -66,10 +64,7 @@ export class LinkCall implements PendingCall {
     const arrive = (): void => this.#arrive()
     if (!network.send(connection.toEngine, 'drop-request', arrive)) this.#failLater()
     if (!isRepeatable(request)) return
-    network.duplicate(() => {
-      this.#parts.onCopy(request)
-      arrive()
-    })
+    network.duplicate(arrive)
   }
 
   /** Nothing will come, and the client notices some time. */
@@ -82,19 +77,21 @@ export class LinkCall implements PendingCall {
     const { connection, host, request } = this.#parts
     if (connection.isKnownCut || !host.isServing(connection.life)) return
     const controller = this.#waits ? new AbortController() : undefined
-    if (controller !== undefined) {
-      this.#open.push(controller)
-      connection.open.add(controller)
-    }
-    host.serve({
+    const served: ServedRequest = {
       request,
       signal: controller?.signal,
       isCut: () => connection.isKnownCut,
       answer: (result) => {
-        if (controller !== undefined) connection.open.delete(controller)
+        connection.open.delete(wait)
         this.#answer(result)
       },
-    })
+    }
+    const wait = { abandon: () => host.abandon(served, () => controller?.abort()) }
+    if (controller !== undefined) {
+      this.#open.push(controller)
+      connection.open.add(wait)
+    }
+    host.serve(served)
   }
 
   #answer(result: LinkResult): void {

@@ -37,9 +37,11 @@ export function isRepeatable(request: LinkRequest): boolean {
     case 'acquire':
       return true
     case 'begin':
-    case 'release':
     case 'finish':
       return command.requestId !== undefined
+    case 'release':
+      // Without an id only the library sends it, for the last step of a hold whose owner is its own.
+      return command.requestId !== undefined || command.token !== undefined
     case 'renew':
       return command.token !== undefined
     default:

@@ -109,6 +109,8 @@ export class ShadowKey {
   readonly successes: Map<string, string> = new Map()
   /** The highest token that was given. */
   token = 0
+  /** By owner: the token of a hold before it became a writer's. */
+  readonly earlierTokens: Map<string, number> = new Map()
 
   constructor(namespace: Namespace, key: string) {
     this.namespace = namespace
@@ -122,11 +124,11 @@ export class ShadowKey {
   apply(effect: Effect): void {
     switch (effect.kind) {
       case 'hold-set':
-        this.holds.set(effect.hold.owner, effect.hold)
-        this.token = Math.max(this.token, effect.hold.token)
+        this.#setHold(effect.hold)
         break
       case 'hold-ended':
         this.holds.delete(effect.owner)
+        this.earlierTokens.delete(effect.owner)
         break
       case 'waiter-set':
         this.#setWaiter(effect.waiter)
@@ -154,6 +156,13 @@ export class ShadowKey {
     }
   }
 
+  #setHold(hold: ShadowHold): void {
+    const before = this.holds.get(hold.owner)
+    if (before?.writes === 0 && hold.writes > 0) this.earlierTokens.set(hold.owner, before.token)
+    this.holds.set(hold.owner, hold)
+    this.token = Math.max(this.token, hold.token)
+  }
+
   #setWaiter(waiter: ShadowWaiter): void {
     const index = this.waiters.findIndex((other) => isSame(other, waiter))
     this.waiters = index < 0 ? [...this.waiters, waiter] : this.waiters.with(index, waiter)
@@ -165,6 +174,7 @@ export class ShadowKey {
     for (const hold of this.holds.values()) copy.apply({ kind: 'hold-set', hold })
     for (const node of this.references) copy.references.add(node)
     for (const [type, text] of this.successes) copy.successes.set(type, text)
+    for (const [owner, token] of this.earlierTokens) copy.earlierTokens.set(owner, token)
     copy.token = this.token
     return copy
   }

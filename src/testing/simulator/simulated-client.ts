@@ -10,7 +10,6 @@ import { runSdkClient } from './clients/sdk-client.ts'
 import { runSessionClient } from './clients/session-client.ts'
 import type { EngineHost } from './engine-host.ts'
 import type { FencedRegister } from './fenced-register.ts'
-import type { LinkRequest } from './link-request.ts'
 import type { Problems } from './problems.ts'
 import { ProcessClock } from './process-clock.ts'
 import { RecordedEngine } from './recorded-engine.ts'
@@ -18,7 +17,6 @@ import { SimulatedLink } from './simulated-link.ts'
 import type { SimulatedNetwork } from './simulated-network.ts'
 import { SimulatedProcess } from './simulated-process.ts'
 import type { ClientKind, ClientPlan, Workload } from './simulation-plan.ts'
-import { toHistoryCall } from './to-history-call.ts'
 import type { Trace } from './trace.ts'
 
 const CLIENTS: Readonly<Record<ClientKind, Client>> = {
@@ -82,7 +80,6 @@ export class SimulatedClient {
     const link = new SimulatedLink({
       ...{ world, network, host, process, clock },
       random: random.fork('link'),
-      onCopy: (request) => this.#recordCopy(id, request),
     })
     const engine = new RecordedEngine({ proc: id, engine: link, recorder, clock: world })
     this.#answeredBefore = this.answered
@@ -95,16 +92,6 @@ export class SimulatedClient {
       () => this.#onDone(id),
       (error: unknown) => this.#onError(id, error),
     )
-  }
-
-  /**
-   * A copy of a `begin` that arrives after its node has finished begins anew, unless the node got the
-   * work by that very request. So it may be a request of its own, and nobody hears how it went.
-   */
-  #recordCopy(id: string, request: LinkRequest): void {
-    if (request.kind !== 'command' || request.command.kind !== 'begin') return
-    const call = toHistoryCall(id, request.command, new Map())
-    this.#around.recorder.call({ ...call, reqId: `copy of ${call.reqId}` }).info()
   }
 
   cut(downMs: number): void {

@@ -26,8 +26,6 @@ export interface SimulatedLinkOptions {
   /** The client's. */
   readonly clock: Clock
   readonly random: Random
-  /** Told when a second copy of a request arrives. */
-  readonly onCopy: (request: LinkRequest) => void
 }
 
 /** The engine as one client has it: at the other end of a connection that may do anything. */
@@ -97,13 +95,13 @@ export class SimulatedLink implements LockEngine {
   }
 
   #call(request: LinkRequest, signal: AbortSignal | undefined): Promise<unknown> {
-    const { network, host, process, clock, onCopy } = this.#options
+    const { network, host, process, clock } = this.#options
     if (this.#isClosed) return Promise.reject(createError('LOCK_ENGINE_CLOSED', 'closed'))
     const connection = this.#connect()
     if (connection === undefined) return this.#refuse()
     const timeoutMs = this.#timeoutMs
     const ends = { connection, network, host, process, clock }
-    const call = new LinkCall({ ...ends, request, timeoutMs, onCopy })
+    const call = new LinkCall({ ...ends, request, timeoutMs })
     return call.start(signal)
   }
 

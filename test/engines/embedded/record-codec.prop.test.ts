@@ -13,15 +13,20 @@ const maybe = fc.option(name, { nil: undefined })
 const mode = fc.constantFrom('read' as const, 'write' as const)
 const integer = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER })
 
-const step = fc.record({
-  requestId: name,
-  mode,
-  claimByMs: fc.constantFrom(
-    null,
-    Number.POSITIVE_INFINITY,
-    RECKONING.nowMs + RECKONING.claimWindowMs,
-  ),
-})
+const step = fc.record(
+  {
+    requestId: name,
+    mode,
+    claimByMs: fc.constantFrom(
+      null,
+      Number.POSITIVE_INFINITY,
+      RECKONING.nowMs + RECKONING.claimWindowMs,
+    ),
+    tokenBefore: integer,
+    joined: fc.array(name, { maxLength: 3 }),
+  },
+  { requiredKeys: ['requestId', 'mode', 'claimByMs'] },
+)
 
 const facts = fc.record({
   type: name,

@@ -37,6 +37,8 @@ export class CommitQueue {
   #log: LogFile
   #nextNumber: number
   #failure: JournalFailedError | null = null
+  #syncs = 0
+  #bytes = 0
 
   constructor(options: CommitQueueOptions) {
     this.#options = options
@@ -51,6 +53,11 @@ export class CommitQueue {
 
   get failure(): JournalFailedError | null {
     return this.#failure
+  }
+
+  /** How many batches became durable, and how many bytes they had. */
+  get written(): { readonly syncs: number; readonly bytes: number } {
+    return { syncs: this.#syncs, bytes: this.#bytes }
   }
 
   /** Adds a record and returns the promise that all records of its batch share. */
@@ -107,12 +114,15 @@ export class CommitQueue {
       this.#isPumping = false
       return
     }
+    const frame = batch.frame.seal()
     try {
-      await batch.log.append(batch.frame.seal())
+      await batch.log.append(frame)
     } catch (error) {
       this.#fail(error)
       return
     }
+    this.#syncs += 1
+    this.#bytes += frame.length
     this.#closed.shift()
     this.#recycle(batch.frame.buffer)
     batch.resolve()

@@ -1,4 +1,5 @@
 import { CommitQueue, refusal } from './commit-queue.ts'
+import type { JournalStats } from '../../../engine/queries.ts'
 import type { Disk } from './disk.ts'
 import { createSalt } from './file-header.ts'
 import { JournalClosedError, type JournalFailedError } from './journal-errors.ts'
@@ -67,6 +68,8 @@ export class Journal {
   #compaction: Promise<void> | null = null
   #refused: Promise<never> | null = null
   #closing: Promise<void> | null = null
+  #compactionFailures = 0
+  #lastCompactionError: string | undefined
 
   private constructor(
     disk: Disk,
@@ -116,6 +119,15 @@ export class Journal {
   /** Why the journal takes no more records, or null while it works. */
   get failure(): JournalFailedError | null {
     return this.#commits.failure
+  }
+
+  /** What it has done since it was opened, for operators. */
+  get stats(): JournalStats {
+    const { syncs, bytes } = this.#commits.written
+    const failed = { compactionFailures: this.#compactionFailures }
+    const lastCompactionError = this.#lastCompactionError
+    if (lastCompactionError === undefined) return { syncs, bytes, ...failed }
+    return { syncs, bytes, ...failed, lastCompactionError }
   }
 
   /**
@@ -175,6 +187,8 @@ export class Journal {
     } catch (error) {
       if (this.#stop.signal.aborted) return
       this.#compactAboveBytes = this.#logBytes() + this.#allowedBytes()
+      this.#compactionFailures += 1
+      this.#lastCompactionError = describeFailure(error)
       this.#owner.compactionFailed?.(error)
     }
   }
@@ -219,6 +233,12 @@ export class Journal {
     this.#olderBytes += previous.framesBytes
     return cut
   }
+}
+
+/** The system's code says what is wrong without saying where; its message names the file. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return (error as NodeJS.ErrnoException).code ?? error.message
 }
 
 /** The state at one moment, and the batch with which the log goes on from there. */

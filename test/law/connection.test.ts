@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { LawStory } from './law-story.ts'
+
+const SETTINGS = { waiterPatienceMs: 1_000, claimWindowMs: 500 }
+
+function isConnected(story: LawStory, namespace: 'lock' | 'operation'): boolean | undefined {
+  return story.state('a', namespace).waiters[0]?.connected
+}
+
+describe('a waiter with an open call', () => {
+  it('stays connected when its node asks again without waiting', () => {
+    const story = new LawStory(SETTINGS)
+    story.begin('pull', 'm')
+    story.begin('pull', 'n', { waitMs: 5_000 })
+    expect(story.begin('pull', 'n')).toEqual({ kind: 'queued', position: 1 })
+    expect(isConnected(story, 'operation')).toBe(true)
+  })
+
+  it('is told of its grant and need not claim it, although its node asked without waiting', () => {
+    const story = new LawStory(SETTINGS)
+    story.begin('pull', 'm')
+    story.begin('pull', 'n', { waitMs: 5_000 })
+    story.begin('pull', 'n')
+    story.finish('pull', 'm', { success: false })
+    story.pass(2_000, 'operation')
+    expect(story.holders('a', 'operation')).toEqual(['pull:n'])
+  })
+
+  it('stays connected when its owner asks again detached', () => {
+    const story = new LawStory(SETTINGS)
+    story.acquire('x')
+    story.wait('y', 'write', { requestId: '1' })
+    story.wait('y', 'write', { requestId: '1', detach: true })
+    expect(isConnected(story, 'lock')).toBe(true)
+  })
+
+  it.each(['lock', 'operation'] as const)(
+    'only asks now and then once the last call has hung up: %s',
+    (namespace) => {
+      const story = new LawStory(SETTINGS)
+      const isLock = namespace === 'lock'
+      if (isLock) story.acquire('x')
+      else story.begin('pull', 'm')
+      if (isLock) story.wait('pull:n', 'write', { requestId: '1' })
+      else story.begin('pull', 'n', { waitMs: 5_000, requestId: '1' })
+      const hangUp = { kind: 'hang-up', owner: 'pull:n', requestId: '1' } as const
+      const place = { namespace, key: 'a' }
+      expect(story.run(hangUp, place)).toEqual({ kind: 'queued', position: 1 })
+      expect(isConnected(story, namespace)).toBe(false)
+      story.pass(1_000, namespace)
+      expect(story.told).toMatchObject([{ owner: 'pull:n', answer: { code: 'abandoned' } }])
+    },
+  )
+
+  it('stays connected by its session when the last call has hung up', () => {
+    const story = new LawStory(SETTINGS)
+    story.session({ kind: 'open-session', session: 's', graceMs: 5_000 })
+    story.acquire('x')
+    story.wait('y', 'write', { requestId: '1', session: 's' })
+    story.run({ kind: 'hang-up', owner: 'y', requestId: '1' })
+    expect(isConnected(story, 'lock')).toBe(true)
+    story.pass(2_000)
+    expect(story.queue()).toEqual(['y'])
+  })
+})
+
+describe('a waiter without an open call', () => {
+  it('becomes connected when its owner asks with one', () => {
+    const story = new LawStory(SETTINGS)
+    story.acquire('x')
+    story.wait('y', 'write', { requestId: '1', detach: true })
+    story.wait('y', 'write', { requestId: '1' })
+    expect(isConnected(story, 'lock')).toBe(true)
+  })
+
+  it('cannot hang up: nobody waits under that name', () => {
+    const story = new LawStory(SETTINGS)
+    story.acquire('x')
+    expect(story.run({ kind: 'hang-up', owner: 'y', requestId: '1' })).toMatchObject({
+      code: 'not_holder',
+    })
+    expect(story.last.changes).toEqual([])
+  })
+})
