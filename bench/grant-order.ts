@@ -5,7 +5,7 @@ export class GrantOrder {
   readonly #early = new Set<number>()
   #asks = 0
   #oldest = 1
-  #lastWorker = -1
+  #asksBeforeRelease = Infinity
   /** Grants while somebody waited who had asked earlier. */
   overtakes = 0
 
@@ -18,16 +18,28 @@ export class GrantOrder {
     return this.#grants.filter((count) => count === 0).length
   }
 
+  /** The share of all grants that went to the worker with the most of them. */
+  get busiestPercent(): number {
+    const total = this.#grants.reduce((sum, count) => sum + count, 0)
+    return total === 0 ? 0 : (100 * Math.max(...this.#grants)) / total
+  }
+
   /** Somebody asks; returns the number of that ask. */
   asked(): number {
     this.#asks += 1
     return this.#asks
   }
 
-  /** An ask was granted. Returns whether the key changed hands. */
+  /** The holder is about to give the key back. */
+  releasing(): void {
+    this.#asksBeforeRelease = this.#asks
+  }
+
+  /**
+   * An ask was granted. Returns whether it was handed off: given to somebody who waited already when the
+   * last holder gave it back, and not to somebody who came later and was lucky.
+   */
   granted(ask: number, worker: number): boolean {
-    const isHandOff = worker !== this.#lastWorker
-    this.#lastWorker = worker
     this.#grants[worker] = (this.#grants[worker] ?? 0) + 1
     if (ask === this.#oldest) {
       this.#oldest += 1
@@ -36,6 +48,6 @@ export class GrantOrder {
       this.overtakes += 1
       this.#early.add(ask)
     }
-    return isHandOff
+    return ask <= this.#asksBeforeRelease
   }
 }

@@ -20,20 +20,35 @@ class Gate {
   })
 }
 
+/** Somebody who has the key before anybody else asks for it, and gives it back when told to. */
+async function holdFirst(locker: Locker): Promise<() => Promise<unknown>> {
+  const held = new Gate()
+  const gate = new Gate()
+  const cycle = locker.cycle(HOT_KEY, () => {
+    held.open()
+    return gate.opened
+  })
+  await Promise.race([held.opened, cycle])
+  return () => {
+    gate.open()
+    return cycle
+  }
+}
+
 /**
- * Everybody wants the same key, and wants it back as soon as it is released. Counts the grants that went
- * to another worker than the one before. All stand in line behind a first holder when the time begins.
+ * Everybody wants the same key, and wants it back as soon as it is released. Counts the grants to those
+ * who waited when it was released. All stand in line behind a first holder when the time begins.
  */
 export async function runHotKey(locker: Locker, options: HotKeyOptions): Promise<Sample> {
   const { waiters, durationMs } = options
   const order = new GrantOrder(waiters)
-  const gate = new Gate()
-  const first = locker.cycle(HOT_KEY, () => gate.opened)
+  const giveBack = await holdFirst(locker)
   const timer = new RoundTimer(durationMs)
   const work = async (worker: number): Promise<void> => {
     let ask = 0
     const run = async (): Promise<void> => {
       if (!timer.isOver && order.granted(ask, worker)) timer.operations += 1
+      order.releasing()
     }
     while (!timer.isOver) {
       ask = order.asked()
@@ -44,10 +59,8 @@ export async function runHotKey(locker: Locker, options: HotKeyOptions): Promise
   const workers = Array.from({ length: waiters }, (_, worker) => work(worker))
   await setImmediate()
   timer.restart()
-  gate.open()
-  await Promise.all([first, ...workers])
-  const counts = { overtakes: order.overtakes, starved: order.starved }
-  return { ...timer.stop(), counts }
+  await Promise.all([giveBack(), ...workers])
+  return { ...timer.stop(), counts: countFairness(order) }
 }
 
 /** Everybody wants the same key once; when the last one has had it, all come again. */
@@ -62,14 +75,18 @@ export async function drainHotKey(locker: Locker, options: HotKeyOptions): Promi
     })
   }
   while (!timer.isOver) {
-    const gate = new Gate()
-    const first = locker.cycle(HOT_KEY, () => gate.opened)
+    const giveBack = await holdFirst(locker)
     const visits = Array.from({ length: waiters }, (_, worker) => visit(worker))
     await setImmediate()
-    gate.open()
-    await Promise.all([first, ...visits])
+    await Promise.all([giveBack(), ...visits])
     timer.operations += waiters
     timer.look()
   }
-  return { ...timer.stop(), counts: { overtakes: order.overtakes, starved: order.starved } }
+  const sample = timer.stop()
+  const drainMs = (sample.wallMs * waiters) / sample.operations
+  return { ...sample, counts: { ...countFairness(order), drainMs } }
+}
+
+function countFairness({ overtakes, starved, busiestPercent }: GrantOrder): Sample['counts'] {
+  return { overtakes, starved, busiestPercent }
 }

@@ -1,27 +1,54 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { renderNetworkPlot } from './network-plot.ts'
 import { renderSummary } from './report.ts'
+import { type GroupName, SCENARIO_GROUPS } from './scenario-list.ts'
 import type { Summary } from './summary.ts'
 
-const RESULTS = new URL('./results/in-process.json', import.meta.url)
 const PAGE = new URL('../docs/performance.md', import.meta.url)
-const TABLES = /(?<=<!-- bench: in-process -->\n)[^]*(?=<!-- end -->)/
+const PLOTS = new URL('../docs/plots/', import.meta.url)
+const NETWORK_PLOT = new URL('network.svg', PLOTS)
 
-/** The summary of the last run that was kept, and the tables that the docs show of it. */
-export function readKept(): { readonly summary: Summary; readonly tables: string | undefined } {
-  const summary = JSON.parse(readFileSync(RESULTS, 'utf8')) as Summary
-  const tables = TABLES.exec(readFileSync(PAGE, 'utf8'))?.[0]
+/** What the docs show of the last run that was kept, and the summary that it was made from. */
+export interface KeptResults {
+  readonly summary: Summary
+  readonly tables: string | undefined
+}
+
+export function readKept(group: GroupName): KeptResults {
+  const summary = JSON.parse(readFileSync(toResultsFile(group), 'utf8')) as Summary
+  const tables = toTables(group).exec(readFileSync(PAGE, 'utf8'))?.[0]
   return { summary, tables: tables?.trim() }
 }
 
-export function keepResults(summary: Summary): void {
-  writeJson(RESULTS, summary)
+export function readKeptPlot(): string {
+  return readFileSync(NETWORK_PLOT, 'utf8')
+}
+
+export function keepResults(group: GroupName, summary: Summary): void {
+  const names = SCENARIO_GROUPS[group]
+  const part = {
+    ...summary,
+    scenarios: summary.scenarios.filter(({ name }) => names.includes(name)),
+  }
+  writeJson(toResultsFile(group), part)
   const page = readFileSync(PAGE, 'utf8')
   writeFileSync(
     PAGE,
-    page.replace(TABLES, () => `\n${renderSummary(summary)}\n\n`),
+    page.replace(toTables(group), () => `\n${renderSummary(part)}\n\n`),
   )
+  if (group !== 'network') return
+  mkdirSync(PLOTS, { recursive: true })
+  writeFileSync(NETWORK_PLOT, renderNetworkPlot(part))
 }
 
 export function writeJson(file: string | URL, summary: Summary): void {
   writeFileSync(file, `${JSON.stringify(summary, null, 2)}\n`)
+}
+
+function toResultsFile(group: GroupName): URL {
+  return new URL(`./results/${group}.json`, import.meta.url)
+}
+
+function toTables(group: GroupName): RegExp {
+  return new RegExp(`(?<=<!-- bench: ${group} -->\\n)[^]*?(?=<!-- end -->)`)
 }

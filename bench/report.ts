@@ -8,6 +8,10 @@ const NONE = '–'
 const COUNT_COLUMNS: Readonly<Record<string, string>> = {
   overtakes: 'overtakes',
   starved: 'never granted',
+  busiestPercent: 'busiest, %',
+  drainMs: 'ms for all',
+  p50Us: 'p50 µs',
+  p99Us: 'p99 µs',
 }
 
 /** The tables of a run, in Markdown that is also legible in a terminal. */
@@ -45,9 +49,13 @@ function renderRows(figure: Figure, rows: readonly Row[]): string {
     row.contestant,
     renderValue(figure, row),
     row.cpuUs === null ? NONE : formatRatio(row.cpuUs),
-    ...counts.map((count) => formatCount(row.counts[count] ?? 0)),
+    ...counts.map((count) => renderCount(row.counts[count])),
   ])
   return renderTable(head, body)
+}
+
+function renderCount(count: number | undefined): string {
+  return count === undefined ? NONE : formatCount(count)
 }
 
 function renderValue(figure: Figure, { value, valueMin, valueMax }: Row): string {
@@ -69,8 +77,8 @@ function renderVerdicts(figure: Figure, verdicts: readonly Verdict[]): string {
 }
 
 function describeComparison({ contestant, against, count }: Verdict): string {
-  if (against !== undefined) return `${contestant} : ${against}`
-  return count === undefined ? contestant : `${contestant}, ${count}`
+  const ratio = against === undefined ? contestant : `${contestant} : ${against}`
+  return count === undefined ? ratio : `${ratio}, ${COUNT_COLUMNS[count] ?? count}`
 }
 
 function formatFound(figure: Figure, verdict: Verdict, value: number | null): string {

@@ -1,7 +1,7 @@
 /**
  * Holdfast and its peers side by side in one process each, with ratios and targets.
  *
- *     npm run bench -- [--quick] [--only NAME]... [--json FILE] [--keep]
+ *     npm run bench -- [--quick] [--only NAME]... [--who TEXT]... [--json FILE] [--keep]
  */
 import { availableParallelism } from 'node:os'
 import { parseBenchOptions, USAGE, type BenchOptions } from './bench-options.ts'
@@ -9,6 +9,7 @@ import { keepResults, writeJson } from './kept-results.ts'
 import { renderScenario } from './report.ts'
 import { runScenario } from './run-scenario.ts'
 import { loadScenario } from './scenario-list.ts'
+import { selectContestants } from './select-contestants.ts'
 import { type ScenarioSummary, type Summary, summarize } from './summary.ts'
 
 async function run(options: BenchOptions): Promise<Summary> {
@@ -16,7 +17,7 @@ async function run(options: BenchOptions): Promise<Summary> {
   const scenarios: ScenarioSummary[] = []
   for (const name of options.scenarios) {
     process.stderr.write(`bench: ${name}\n`)
-    const scenario = await loadScenario(name, dose)
+    const scenario = selectContestants(await loadScenario(name, dose), options.who)
     const summary = summarize(scenario, await runScenario(scenario, dose))
     process.stdout.write(`${renderScenario(summary)}\n\n`)
     scenarios.push(summary)
@@ -45,5 +46,5 @@ try {
 if (options !== undefined) {
   const summary = await run(options)
   if (options.json !== undefined) writeJson(options.json, summary)
-  if (options.keep) keepResults(summary)
+  for (const group of options.keep) keepResults(group, summary)
 }

@@ -2,8 +2,10 @@ import type { Dose, Scenario } from './scenario.ts'
 
 type ScenarioModule = { readonly createScenario: (dose: Dose) => Scenario }
 
+type ScenarioModules = Readonly<Record<string, () => Promise<ScenarioModule>>>
+
 /** Loaded one by one: a process that measures one contestant has no other scenario in it. */
-const MODULES: Readonly<Record<string, () => Promise<ScenarioModule>>> = {
+const IN_PROCESS: ScenarioModules = {
   uncontended: () => import('./scenarios/uncontended.ts'),
   'hot-key': () => import('./scenarios/hot-key.ts'),
   memory: () => import('./scenarios/memory.ts'),
@@ -12,7 +14,22 @@ const MODULES: Readonly<Record<string, () => Promise<ScenarioModule>>> = {
   durable: () => import('./scenarios/durable.ts'),
 }
 
+const NETWORK: ScenarioModules = {
+  'network-uncontended': () => import('./scenarios/network-uncontended.ts'),
+  'network-hot-key': () => import('./scenarios/network-hot-key.ts'),
+}
+
+const MODULES: ScenarioModules = { ...IN_PROCESS, ...NETWORK }
+
 export const SCENARIO_NAMES: readonly string[] = Object.keys(MODULES)
+
+/** Scenarios that are kept and shown together. */
+export type GroupName = 'in-process' | 'network'
+
+export const SCENARIO_GROUPS: Readonly<Record<GroupName, readonly string[]>> = {
+  'in-process': Object.keys(IN_PROCESS),
+  network: Object.keys(NETWORK),
+}
 
 export async function loadScenario(name: string, dose: Dose): Promise<Scenario> {
   const load = MODULES[name]

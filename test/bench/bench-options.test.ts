@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
 import { parseBenchOptions } from '../../bench/bench-options.ts'
-import { SCENARIO_NAMES } from '../../bench/scenario-list.ts'
+import { SCENARIO_GROUPS, SCENARIO_NAMES } from '../../bench/scenario-list.ts'
 
 it('a bench without options measures everything in full', () => {
-  const { dose, scenarios } = parseBenchOptions([])
+  const { dose, scenarios, who, keep } = parseBenchOptions([])
   expect(dose.name).toBe('full')
   expect(scenarios).toEqual(SCENARIO_NAMES)
+  expect([...who, ...keep]).toEqual([])
 })
 
 it('a bench measures only what it is told to', () => {
@@ -20,11 +21,26 @@ it('a bench measures only what it is told to', () => {
   expect(scenarios).toEqual(['memory', 'durable'])
 })
 
+it('a bench measures a group of scenarios by one name', () => {
+  const { scenarios, who } = parseBenchOptions(['--only', 'network', '--who', 'redlock'])
+  expect(scenarios).toEqual(SCENARIO_GROUPS.network)
+  expect(scenarios.length).toBeGreaterThan(1)
+  expect(who).toEqual(['redlock'])
+})
+
+it.each([
+  [['--keep'], ['in-process', 'network']],
+  [['--keep', '--only', 'network'], ['network']],
+])('a bench keeps the groups that it measured in full: %j', (args, groups) => {
+  expect(parseBenchOptions(args).keep).toEqual(groups)
+})
+
 it.each([
   ['a scenario that is not there', ['--only', 'nothing'], '"nothing"'],
   ['an option that is not there', ['--fast'], '--fast'],
   ['keeping the results of a quick run', ['--quick', '--keep'], 'full run'],
-  ['keeping a part of the results', ['--only', 'memory', '--keep'], 'full run'],
+  ['keeping a part of a group', ['--only', 'memory', '--keep'], 'full run'],
+  ['keeping some of the contestants', ['--who', 'redlock', '--keep'], 'full run'],
 ])('a bench refuses %s', (_, args, message) => {
   expect(() => parseBenchOptions(args)).toThrow(message)
 })

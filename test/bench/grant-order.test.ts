@@ -27,10 +27,27 @@ it('a grant overtakes while anybody waits who asked earlier, and only then', () 
   expect(order.overtakes).toBe(2)
 })
 
-it('a key that its last holder takes back is not handed off', () => {
+it('a key is handed off to those who waited when it was given back, and not to those who came later', () => {
   const order = createOrder()
+  order.releasing()
   expect(order.granted(1, 0)).toBe(true)
+  order.releasing()
   expect(order.granted(order.asked(), 0)).toBe(false)
+  order.releasing()
   expect(order.granted(2, 1)).toBe(true)
   expect(order.starved).toBe(2)
+})
+
+it('the busiest worker is the one with the most grants', () => {
+  const order = createOrder()
+  expect(order.busiestPercent).toBe(0)
+  for (const [ask, worker] of [
+    [1, 0],
+    [3, 2],
+    [order.asked(), 2],
+    [order.asked(), 2],
+  ] as const) {
+    order.granted(ask, worker)
+  }
+  expect(order.busiestPercent).toBe(75)
 })

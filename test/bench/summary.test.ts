@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { readKept } from '../../bench/kept-results.ts'
+import { readKept, readKeptPlot } from '../../bench/kept-results.ts'
+import { renderNetworkPlot } from '../../bench/network-plot.ts'
 import { renderScenario, renderSummary } from '../../bench/report.ts'
 import type { Comparison, Sample, Scenario } from '../../bench/scenario.ts'
+import { type GroupName, SCENARIO_GROUPS } from '../../bench/scenario-list.ts'
 import { type ScenarioSummary, summarize } from '../../bench/summary.ts'
+
+const GROUPS = Object.keys(SCENARIO_GROUPS) as GroupName[]
 
 const open = (): never => {
   throw new Error('nothing is measured here')
@@ -69,6 +73,14 @@ describe('the summary of a scenario', () => {
     expect(verdict).toMatchObject({ value: 3, isMet: false })
   })
 
+  it('compares counts as it compares rates', () => {
+    const aim = { count: 'p50Us', against: 'theirs', atMost: 0.5 }
+    const ours = [round(200, { p50Us: 100 })]
+    const summary = summarizeRounds(aim, ours, [round(100, { p50Us: 200 })])
+    expect(summary.verdicts[0]).toMatchObject({ value: 0.5, isMet: true })
+    expect(renderScenario(summary)).toMatch(/\| ours : theirs, p50 µs \| 0\.50 × /)
+  })
+
   it('has no ratio to somebody who did nothing', () => {
     const summary = summarizeRounds({ against: 'theirs', atLeast: 2 }, [round(200)], [round(0)])
     expect(summary.verdicts[0]).toMatchObject({ value: null, isMet: true })
@@ -76,9 +88,14 @@ describe('the summary of a scenario', () => {
   })
 })
 
-describe('the table in the docs', () => {
-  it('is that of the results that were kept', () => {
-    const { summary, tables } = readKept()
+describe('the docs', () => {
+  it.each(GROUPS)('show the table of the results that were kept: %s', (group) => {
+    const { summary, tables } = readKept(group)
     expect(tables).toBe(renderSummary(summary))
+    expect(summary.scenarios.map(({ name }) => name)).toEqual(SCENARIO_GROUPS[group])
+  })
+
+  it('show the plot of the results that were kept', () => {
+    expect(readKeptPlot()).toBe(renderNetworkPlot(readKept('network').summary))
   })
 })

@@ -1,0 +1,15 @@
+import type { Redis } from 'ioredis'
+import { Mutex } from 'redis-semaphore'
+import type { Cycle } from '../locker.ts'
+import { TTL_MS } from '../redis-lockers.ts'
+
+export function createRedisSemaphoreCycle(client: Redis, retryMs: number | undefined): Cycle {
+  const retry = retryMs === undefined ? {} : { retryInterval: retryMs }
+  const options = { lockTimeout: TTL_MS, acquireTimeout: Infinity, ...retry }
+  return async (key, run) => {
+    const mutex = new Mutex(client, key, options)
+    await mutex.acquire()
+    await run()
+    await mutex.release()
+  }
+}

@@ -1,0 +1,88 @@
+import type { Locker } from './locker.ts'
+import { openOnBareHttp, openOnHoldfast } from './node-server.ts'
+import { createPooledLocker } from './pooled-locker.ts'
+import {
+  openRedisLocker,
+  REDIS_LIBRARIES,
+  type RedisLibrary,
+  type RedisLockerOptions,
+} from './redis-lockers.ts'
+
+export type OpenLocker = () => Promise<Locker>
+
+/** Those who compete over the network by name; each has a server for itself, in a process of its own. */
+export type NetworkLockers = Readonly<Record<string, OpenLocker>>
+
+export const SESSION = 'Holdfast session'
+export const SESSION_EACH = 'Holdfast session each'
+export const DURABLE_SESSION = 'Holdfast session, durable'
+const SDK_OVER_HTTP = 'Holdfast over HTTP'
+export const POST = 'Holdfast by POST'
+export const BARE_HTTP = 'node:http alone'
+export const ADVISORY = 'PostgreSQL advisory'
+
+/** Of one to twenty milliseconds, about the best for each of them with 32 waiters on one key. */
+export const TUNED_RETRY_MS = 2
+
+/** The names of a library's variants. */
+export const onAof = (library: RedisLibrary): string => `${library}, AOF always`
+export const tuned = (library: RedisLibrary): string => `${library}, tuned`
+
+/** Ours, through whatever a program would use: one connection for all of its workers. */
+export const OUR_LOCKERS: NetworkLockers = {
+  [SESSION]: () => openOnHoldfast('memory', openAcquireLocker),
+  [DURABLE_SESSION]: () => openOnHoldfast('durable', openAcquireLocker),
+  [SDK_OVER_HTTP]: () =>
+    openOnHoldfast('memory', (url) => openAcquireLocker(`${url}?transport=http`)),
+  [POST]: () => openOnHoldfast('memory', openPostLocker),
+}
+
+export const OUR_LOCKERS_EACH: NetworkLockers = {
+  [SESSION_EACH]: () =>
+    openOnHoldfast('memory', (url) => createPooledLocker(() => openAcquireLocker(url))),
+}
+
+export const BARE_HTTP_LOCKER: NetworkLockers = {
+  [BARE_HTTP]: () => openOnBareHttp(openPostLocker),
+}
+
+/** The libraries on Redis, one connection for all workers. */
+export const REDIS_LOCKERS: NetworkLockers = createRedisLockers((library) => library, {})
+export const AOF_LOCKERS: NetworkLockers = createRedisLockers(onAof, { appendonly: 'always' })
+
+/**
+ * The same for those who wait: a connection for each. Workers who poll through one connection overtake
+ * each other in its pipeline, which is faster than anything that nodes of a fleet could do.
+ */
+export const POLLING_LOCKERS: NetworkLockers = {
+  ...createRedisLockers((library) => library, { isConnectionEach: true }),
+  ...createRedisLockers(tuned, { isConnectionEach: true, retryMs: TUNED_RETRY_MS }),
+}
+
+export function createAdvisoryLockers(connections: number): NetworkLockers {
+  return {
+    [ADVISORY]: async () => {
+      const { openPostgresAdvisoryLocker } = await import('./lockers/postgres-advisory-locker.ts')
+      return openPostgresAdvisoryLocker(connections)
+    },
+  }
+}
+
+function createRedisLockers(
+  toName: (library: RedisLibrary) => string,
+  options: RedisLockerOptions,
+): NetworkLockers {
+  return Object.fromEntries(
+    REDIS_LIBRARIES.map((library) => [toName(library), () => openRedisLocker(library, options)]),
+  )
+}
+
+async function openAcquireLocker(url: string): Promise<Locker> {
+  const holdfast = await import('./lockers/acquire-locker.ts')
+  return holdfast.openAcquireLocker(url)
+}
+
+async function openPostLocker(url: string): Promise<Locker> {
+  const { createPostLocker } = await import('./lockers/post-locker.ts')
+  return createPostLocker(url)
+}

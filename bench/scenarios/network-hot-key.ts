@@ -1,0 +1,68 @@
+import { drainHotKey, runHotKey } from '../hot-key-workers.ts'
+import {
+  ADVISORY,
+  createAdvisoryLockers,
+  DURABLE_SESSION,
+  type OpenLocker,
+  OUR_LOCKERS,
+  OUR_LOCKERS_EACH,
+  POLLING_LOCKERS,
+  SESSION,
+  SESSION_EACH,
+  TUNED_RETRY_MS,
+  tuned,
+} from '../network-lockers.ts'
+import { REDIS_LIBRARIES } from '../redis-lockers.ts'
+import type { Comparison, Contestant, Dose, Scenario } from '../scenario.ts'
+
+const AGAIN = '32, again and again'
+const AGAIN_WAITERS = 32
+
+async function open(openLocker: OpenLocker, drainedWaiters: number): Promise<Contestant> {
+  const locker = await openLocker()
+  return {
+    measure: (caseName, durationMs) =>
+      caseName === AGAIN
+        ? runHotKey(locker, { waiters: AGAIN_WAITERS, durationMs })
+        : drainHotKey(locker, { waiters: drainedWaiters, durationMs }),
+    close: () => locker.close(),
+  }
+}
+
+function listComparisons(once: string): Comparison[] {
+  const polling = REDIS_LIBRARIES.map((library) => ({ against: tuned(library), atLeast: 15 }))
+  return [
+    { caseName: AGAIN, contestant: SESSION, against: ADVISORY, atLeast: 2 },
+    ...polling.map((aim) => ({ caseName: AGAIN, contestant: SESSION, ...aim })),
+    { caseName: AGAIN, contestant: SESSION, count: 'overtakes', atMost: 0 },
+    { caseName: AGAIN, contestant: SESSION_EACH, against: ADVISORY },
+    { caseName: AGAIN, contestant: DURABLE_SESSION, against: ADVISORY },
+    { caseName: AGAIN, contestant: DURABLE_SESSION, count: 'overtakes', atMost: 0 },
+    { caseName: once, contestant: SESSION, count: 'drainMs', against: ADVISORY, atMost: 0.5 },
+    { caseName: once, contestant: SESSION, count: 'overtakes', atMost: 0 },
+  ]
+}
+
+export function createScenario({ drainedWaiters }: Dose): Scenario {
+  const once = `${drainedWaiters}, once each`
+  const lockers = {
+    ...OUR_LOCKERS,
+    ...OUR_LOCKERS_EACH,
+    // One for each waiter, and one for the holder who is there before them.
+    ...createAdvisoryLockers(Math.max(drainedWaiters, AGAIN_WAITERS) + 1),
+    ...POLLING_LOCKERS,
+  }
+  return {
+    name: 'network-hot-key',
+    title: `Many workers want one key, over the network. A grant overtakes when somebody who asked earlier still waits; the busiest worker has the largest share of the grants. Those who poll do so with the defaults of their library and, tuned, every ${TUNED_RETRY_MS} ms.`,
+    figure: { kind: 'rate', operation: 'hand-off' },
+    cases: [AGAIN, once],
+    contestants: Object.fromEntries(
+      Object.entries(lockers).map(([name, openLocker]) => [
+        name,
+        () => open(openLocker, drainedWaiters),
+      ]),
+    ),
+    comparisons: listComparisons(once),
+  }
+}

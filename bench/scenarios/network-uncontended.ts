@@ -1,0 +1,69 @@
+import { createKeys } from '../lock-names.ts'
+import {
+  AOF_LOCKERS,
+  BARE_HTTP,
+  BARE_HTTP_LOCKER,
+  createAdvisoryLockers,
+  DURABLE_SESSION,
+  type OpenLocker,
+  onAof,
+  OUR_LOCKERS,
+  POST,
+  REDIS_LOCKERS,
+  SESSION,
+} from '../network-lockers.ts'
+import type { Comparison, Contestant, Scenario } from '../scenario.ts'
+import { runTimedCycles } from '../timed-cycles.ts'
+
+const KEYS = 1024
+const [ALONE, SOME, MANY] = ['1 worker', '64 workers', '256 workers'] as const
+const CONCURRENCY: Readonly<Record<string, number>> = { [ALONE]: 1, [SOME]: 64, [MANY]: 256 }
+const CONCURRENCY_MAX = 256
+const BY_HAND = 'ioredis by hand'
+/** A target against the best of them is one against each of them. */
+const LOCK_LIBRARIES = ['redlock', 'redis-semaphore', 'verrou'] as const
+
+const LOCKERS = {
+  ...OUR_LOCKERS,
+  ...BARE_HTTP_LOCKER,
+  ...REDIS_LOCKERS,
+  ...AOF_LOCKERS,
+  ...createAdvisoryLockers(CONCURRENCY_MAX),
+}
+
+async function open(openLocker: OpenLocker): Promise<Contestant> {
+  const locker = await openLocker()
+  const keys = createKeys(KEYS)
+  return {
+    measure: (caseName, durationMs) =>
+      runTimedCycles(locker, { keys, concurrency: CONCURRENCY[caseName] ?? 1, durationMs }),
+    close: () => locker.close(),
+  }
+}
+
+function compareWithLibraries(ours: Comparison): Comparison[] {
+  return LOCK_LIBRARIES.map((against) => ({ ...ours, against }))
+}
+
+const COMPARISONS: readonly Comparison[] = [
+  { caseName: ALONE, contestant: SESSION, count: 'p50Us', against: BY_HAND, atMost: 1 },
+  ...compareWithLibraries({ caseName: SOME, contestant: SESSION, atLeast: 5 }),
+  { caseName: SOME, contestant: SESSION, against: BY_HAND, atLeast: 4 },
+  ...compareWithLibraries({ caseName: SOME, contestant: DURABLE_SESSION, atLeast: 1 }),
+  { caseName: SOME, contestant: POST, against: BARE_HTTP, atLeast: 0.8 },
+  ...compareWithLibraries({ caseName: MANY, contestant: DURABLE_SESSION, atLeast: 2 }),
+  { caseName: MANY, contestant: DURABLE_SESSION, against: onAof(BY_HAND), atLeast: 3 },
+]
+
+export function createScenario(): Scenario {
+  return {
+    name: 'network-uncontended',
+    title: `Acquire and release over the network, on loopback, without contention, over ${KEYS} keys of 30 bytes. The CPU time is that of the client; every server is a process of its own. For node:http alone a cycle is two requests.`,
+    figure: { kind: 'rate', operation: 'cycle' },
+    cases: Object.keys(CONCURRENCY),
+    contestants: Object.fromEntries(
+      Object.entries(LOCKERS).map(([name, openLocker]) => [name, () => open(openLocker)]),
+    ),
+    comparisons: COMPARISONS,
+  }
+}

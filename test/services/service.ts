@@ -1,0 +1,42 @@
+/** A real server that a test or a bench talks to. */
+export interface Service {
+  readonly url: string
+  readonly port: number
+  /** Its process and its data; absent for a server that was given to us and is not ours to touch. */
+  readonly own?: OwnServer
+  /** End it in its own way and remove its data. A given server is left alone. May be called again. */
+  stop(): Promise<void>
+  /** End it without warning, as a crash does. Its data stay until `stop`. */
+  kill(): Promise<void>
+  /** Stop its processes in their tracks: connections stay open, nothing is answered. */
+  pause(): void
+  resume(): void
+}
+
+export interface OwnServer {
+  readonly pid: number
+  readonly directory: string
+}
+
+/** What every `start…` function accepts. */
+export interface ServiceOptions {
+  /** Instead of the environment of this process. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  /** Where programs are unpacked that the machine lacks; by default in the cache of the project. */
+  readonly cache?: string
+}
+
+/** The server that an environment variable names, used as it is. */
+export function createGivenService(url: string): Service {
+  const refuse = (): never => {
+    throw new Error(`the server at ${new URL(url).host} was given to us and is not ours to disturb`)
+  }
+  return {
+    url,
+    port: Number(new URL(url).port),
+    stop: async () => {},
+    kill: async () => refuse(),
+    pause: refuse,
+    resume: refuse,
+  }
+}
