@@ -14,6 +14,7 @@ const OWN_PROJECTS: Readonly<Record<string, number>> = {
   faults: 600 * SECOND_MS,
   meta: 120 * SECOND_MS,
   bench: 300 * SECOND_MS,
+  services: 120 * SECOND_MS,
 }
 
 interface ProjectOptions {

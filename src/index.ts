@@ -10,6 +10,7 @@ export {
 export {
   AbortedError,
   ConflictError,
+  ForbiddenError,
   InternalError,
   InvalidArgumentError,
   isLockError,
@@ -21,6 +22,8 @@ export {
   UnavailableError,
 } from './engine/errors.ts'
 export type {
+  HistoryEnd,
+  HistoryEntry,
   HolderReply,
   InspectReply,
   ListReply,
@@ -41,6 +44,7 @@ export type {
   CreateLocksOptions,
   EmbeddedOptions,
   ForceReleaseOptions,
+  HistoryOptions,
   InspectOptions,
   ListOptions,
   LocksOptions,

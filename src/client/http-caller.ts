@@ -1,0 +1,146 @@
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { createError } from '../engine/errors.ts'
+import type { LockClientSettings } from './lock-client-options.ts'
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  readonly path: string
+  readonly body?: unknown
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+/** More than any answer of a lock server. */
+const ANSWER_BYTES_MAX = 1024 * 1024
+
+/**
+ * The two ways to talk to a server: a short one, whose answers have to come in time, and a long one for
+ * streams, which has no time-out. Each has its own connections, so that no request waits behind a stream.
+ */
+export class HttpCaller {
+  readonly #settings: LockClientSettings
+  readonly #short: HttpAgent
+  readonly #long: HttpAgent
+
+  constructor(settings: LockClientSettings) {
+    this.#settings = settings
+    const Agent = settings.server.protocol === 'https:' ? HttpsAgent : HttpAgent
+    this.#short = new Agent({ keepAlive: true })
+    this.#long = new Agent({ keepAlive: false })
+  }
+
+  /** Resolves with any answer of the server. Rejects if there is none in time. */
+  async call(call: Call): Promise<Answer> {
+    const { clock, requestTimeoutMs } = this.#settings
+    const timeout = new AbortController()
+    const timer = clock.setTimer(requestTimeoutMs, () => timeout.abort())
+    timer.ref()
+    const signals = call.signal === undefined ? [timeout.signal] : [timeout.signal, call.signal]
+    try {
+      const signal = AbortSignal.any(signals)
+      const response = await this.#send(call, { agent: this.#short, signal })
+      const text = await readText(response)
+      return { status: response.statusCode ?? 0, body: parseBody(text) }
+    } catch (error) {
+      if (call.signal?.aborted) throw toAborted(call.signal)
+      const why = timeout.signal.aborted ? `no answer within ${requestTimeoutMs} ms` : sayWhy(error)
+      throw toUnreachable(why, error)
+    } finally {
+      timer.cancel()
+    }
+  }
+
+  /** Resolves with the head of an answer that goes on. */
+  async stream(
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    try {
+      const call = { method: 'GET', path } as const
+      return await this.#send(call, { agent: this.#long, signal, headers })
+    } catch (error) {
+      throw toUnreachable(sayWhy(error), error)
+    }
+  }
+
+  close(): void {
+    this.#short.destroy()
+    this.#long.destroy()
+  }
+
+  #send(
+    { method, path, body }: Call,
+    options: {
+      readonly agent: HttpAgent
+      readonly signal: AbortSignal
+      readonly headers?: Readonly<Record<string, string>>
+    },
+  ): Promise<IncomingMessage> {
+    const { server, token } = this.#settings
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const headers = {
+      ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...options.headers,
+    }
+    const { agent, signal } = options
+    const request = server.protocol === 'https:' ? httpsRequest : httpRequest
+    return new Promise((resolve, reject) => {
+      const sent: ClientRequest = request(new URL(path.slice(1), server), {
+        method,
+        agent,
+        signal,
+        headers,
+      })
+      sent.on('response', resolve)
+      sent.on('error', reject)
+      sent.end(text)
+    })
+  }
+}
+
+function readText(response: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = ''
+    response.setEncoding('utf8')
+    response.on('data', (piece: string) => {
+      text += piece
+      if (text.length > ANSWER_BYTES_MAX) response.destroy(new Error('the answer is too long'))
+    })
+    response.on('end', () => resolve(text))
+    response.on('error', reject)
+    response.on('close', () => reject(new Error('the answer was cut off')))
+  })
+}
+
+/** What is no JSON object comes from something that is no lock server, such as a proxy on the way. */
+function parseBody(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (typeof body === 'object' && body !== null) return body as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  return { error: 'the answer is not that of a lock server' }
+}
+
+function sayWhy(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The request may have arrived all the same; sent again under the same id it takes effect once. */
+function toUnreachable(why: string, cause: unknown): Error {
+  const message = `the lock server cannot be reached: ${why}`
+  return createError('LOCK_ENGINE_UNAVAILABLE', message, { applied: 'maybe', cause })
+}
+
+export function toAborted(signal: AbortSignal): Error {
+  return createError('LOCK_ABORTED', 'the call was aborted by its signal', { cause: signal.reason })
+}

@@ -1,0 +1,10 @@
+/** The client of the lock server for those who come from the lock servers before it. */
+export {
+  type CallOptions,
+  LockClient,
+  type UnlockRequest,
+} from './lock-client.ts'
+export type { LockClientOptions } from './lock-client-options.ts'
+export type { LockResult, UnlockResult } from './lock-result.ts'
+export type { LockRequest } from './operation-request.ts'
+export type { NodeStatus, ReferencesAnswer, UnrefAnswer } from '../protocol/json/operation-body.ts'

@@ -1,0 +1,148 @@
+import { createError, isLockError } from '../engine/errors.ts'
+import { EventReader } from './event-reader.ts'
+import type { HttpCaller } from './http-caller.ts'
+import type { LockClientSettings } from './lock-client-options.ts'
+import { pause } from './pause.ts'
+
+export interface OperationStreamOptions {
+  readonly http: HttpCaller
+  readonly settings: LockClientSettings
+  readonly type: string
+  readonly resourceId: string
+  /** A session of this one request: it ends with the stream, and takes what it held along. */
+  readonly session: string
+  /** Told that the stream is open, for the first time or again: nobody knows what happened before. */
+  readonly onOpen: () => void
+  /** Told that something happened: how things stand has to be asked. */
+  readonly onNews: () => void
+  /** Told that the server has not been heard for so long that it may have given up on us. */
+  readonly onDoubt: () => void
+}
+
+/** The server sends a line every second or two; this many times that is too long. */
+const SILENCE_MS = 3_500
+
+/** How much of the grace may pass without a sign before we must not believe that we still hold. */
+const GRACE_TRUSTED = 0.8
+
+const GRACE_MS_DEFAULT = 5_000
+
+/**
+ * Keeps a stream open for one request, from before it is asked until after it is released. While it is
+ * open the server knows that we live; when it breaks it is opened anew, as often as it takes.
+ */
+export class OperationStream {
+  readonly #options: OperationStreamOptions
+  readonly #end = new AbortController()
+  readonly #opened: { resolve: () => void; reject: (error: Error) => void }
+  /** Resolves when the stream is open for the first time; rejects when it could not be often enough. */
+  readonly opened: Promise<void>
+  readonly #running: Promise<void>
+  #lastId: string | undefined
+  #graceMs = GRACE_MS_DEFAULT
+  #isOpen = false
+  #doubt: { cancel(): void } | undefined
+
+  constructor(options: OperationStreamOptions) {
+    this.#options = options
+    const { promise, resolve, reject } = withResolvers()
+    this.opened = promise
+    this.#opened = { resolve, reject }
+    this.#running = this.#run()
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  async close(): Promise<void> {
+    this.#end.abort()
+    this.#doubt?.cancel()
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    const { clock, retryMs, maxRetries } = this.#options.settings
+    const { signal } = this.#end
+    let failures = 0
+    while (!signal.aborted) {
+      try {
+        await this.#readOnce(() => {
+          failures = 0
+        })
+      } catch (error) {
+        failures += 1
+        const isFinal = !isLockError(error) || error.code !== 'LOCK_ENGINE_UNAVAILABLE'
+        // Before the first opening somebody waits for it; later the poll behind it does the asking.
+        if (isFinal || failures > maxRetries) this.#opened.reject(error as Error)
+      }
+      if (!signal.aborted) await pause(clock, failures === 0 ? 0 : retryMs, [signal])
+    }
+    this.#opened.reject(createError('LOCK_ABORTED', 'the stream was closed'))
+  }
+
+  async #readOnce(onOpen: () => void): Promise<void> {
+    const { http, settings, type, resourceId, session } = this.#options
+    const query = { type, resource_id: resourceId, node_id: settings.nodeId, session }
+    const headers: Record<string, string> = { accept: 'text/event-stream' }
+    if (this.#lastId !== undefined) headers['last-event-id'] = this.#lastId
+    const path = `/lock/subscribe?${new URLSearchParams(query).toString()}`
+    const response = await http.stream(path, headers, this.#end.signal)
+    if (response.statusCode !== 200) {
+      response.resume()
+      throw toNoStream(response.statusCode ?? 0)
+    }
+    this.#graceMs = Number(response.headers['session-grace-ms']) || GRACE_MS_DEFAULT
+    onOpen()
+    this.#isOpen = true
+    this.#opened.resolve()
+    this.#onSign()
+    this.#options.onOpen()
+    await new EventReader(response, {
+      clock: settings.clock,
+      silenceMs: SILENCE_MS,
+      onSign: () => this.#onSign(),
+      onEvent: (_, id) => {
+        this.#lastId = id
+        this.#options.onNews()
+      },
+    }).read()
+    this.#isOpen = false
+  }
+
+  #onSign(): void {
+    const { settings, onDoubt } = this.#options
+    this.#doubt?.cancel()
+    const timer = settings.clock.setTimer(this.#graceMs * GRACE_TRUSTED, () => {
+      // After a block of this process, what has arrived in the meantime is read first.
+      setImmediate(() => {
+        if (this.#doubt === timer && !this.#end.signal.aborted) onDoubt()
+      })
+    })
+    this.#doubt = timer
+  }
+}
+
+function toNoStream(status: number): Error {
+  const isPassing = status >= 500 || status === 429
+  return createError(
+    isPassing ? 'LOCK_ENGINE_UNAVAILABLE' : 'LOCK_INVALID_ARGUMENT',
+    `the server gives no stream (${status})`,
+  )
+}
+
+function withResolvers(): {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+} {
+  let resolve = (): void => {}
+  let reject: (error: Error) => void = () => {}
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  // Whoever waits for it hears of it; a stream that nobody waits for may fail in silence.
+  promise.catch(() => {})
+  return { promise, resolve, reject }
+}

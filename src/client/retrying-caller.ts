@@ -1,0 +1,46 @@
+import { isLockError, type LockError } from '../engine/errors.ts'
+import { type Answer, type Call, HttpCaller, toAborted } from './http-caller.ts'
+import type { LockClientSettings } from './lock-client-options.ts'
+import { pause } from './pause.ts'
+import { toAnswerError } from './answer-errors.ts'
+
+/** Overloaded, or its engine is away: as good as not reached. */
+const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
+
+/**
+ * Sends requests, and sends them again after a network error or a time-out. That is safe because every
+ * request that changes something carries an id, under which it takes effect once.
+ */
+export class RetryingCaller {
+  readonly http: HttpCaller
+  readonly #settings: LockClientSettings
+
+  constructor(settings: LockClientSettings) {
+    this.#settings = settings
+    this.http = new HttpCaller(settings)
+  }
+
+  /** Resolves with the server's answer, whatever it says. Rejects when there was none often enough. */
+  async call(call: Call): Promise<Answer> {
+    const { clock, maxRetries, retryMs } = this.#settings
+    for (let retries = 0; ; retries += 1) {
+      try {
+        const answer = await this.http.call(call)
+        if (!PASSING.has(answer.status)) return answer
+        if (retries >= maxRetries) throw toAnswerError(answer)
+      } catch (error) {
+        if (!isPassing(error) || retries >= maxRetries) throw error
+      }
+      await pause(clock, retryMs, [call.signal])
+      if (call.signal?.aborted) throw toAborted(call.signal)
+    }
+  }
+
+  close(): void {
+    this.http.close()
+  }
+}
+
+function isPassing(error: unknown): error is LockError {
+  return isLockError(error, 'LOCK_ENGINE_UNAVAILABLE')
+}

@@ -1,0 +1,172 @@
+import type { LockError } from '../../engine/errors.ts'
+import type { Acquire, Begin, Cancel, Command, Withdraw } from '../../law/commands.ts'
+import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import type { HttpLink, OpenCall } from './http-link.ts'
+import { orderKeyOf, toRequest } from './http-requests.ts'
+import type { KeyOrder } from './key-order.ts'
+import { toAborted, toClosed } from './remote-errors.ts'
+
+export interface HttpWaitsOptions {
+  readonly link: HttpLink
+  readonly order: KeyOrder
+  /** Sends a command that does not wait. */
+  readonly send: <C extends Command>(command: C) => Promise<OutcomeOf<C>>
+  /** The outcome of an answer, or the error that it means. */
+  readonly toOutcome: (command: Command, answer: Awaited<OpenCall['answer']>) => Outcome
+  /** Measures how long a wait has gone on. */
+  readonly nowMs: () => number
+}
+
+/** One call of `apply` that waits. */
+interface Wait {
+  readonly command: Acquire | Begin
+  /** Set once it was sent. */
+  call: OpenCall | undefined
+  /** Set when its caller gave up before it was sent. */
+  dropped: LockError | undefined
+  isGivenUp: boolean
+  resolve(outcome: Outcome): void
+  reject(error: unknown): void
+}
+
+/** Whether a command stays open until it is settled. */
+export function isWaiting(command: Command): command is Acquire | Begin {
+  if (command.kind === 'acquire') return (command.waitMs ?? 0) > 0 && command.detach !== true
+  return command.kind === 'begin' && (command.waitMs ?? 0) > 0
+}
+
+/**
+ * Requests that the server holds open. They survive broken connections, because asking again with the
+ * same request id is the same request; and they are given up by saying so, never by hanging up.
+ */
+export class HttpWaits {
+  readonly #options: HttpWaitsOptions
+  readonly #open = new Set<Wait>()
+
+  constructor(options: HttpWaitsOptions) {
+    this.#options = options
+  }
+
+  ask(command: Acquire | Begin, signal: AbortSignal | undefined): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        if (signal !== undefined) void this.#giveUp(wait, toAborted(command, signal))
+      }
+      const end = (): void => {
+        this.#open.delete(wait)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      const wait: Wait = {
+        command,
+        call: undefined,
+        dropped: undefined,
+        isGivenUp: false,
+        resolve: (outcome) => {
+          end()
+          resolve(outcome)
+        },
+        reject: (error) => {
+          end()
+          reject(error)
+        },
+      }
+      this.#open.add(wait)
+      signal?.addEventListener('abort', onAbort)
+      this.#run(wait).then(
+        (outcome) => wait.isGivenUp || wait.resolve(outcome),
+        (error) => wait.isGivenUp || wait.reject(error),
+      )
+    })
+  }
+
+  /** Every wait is given up, and its caller told that the engine is closed. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#open].map((wait) => this.#giveUp(wait, toClosed())))
+  }
+
+  async #run(wait: Wait): Promise<Outcome> {
+    const { command } = wait
+    const { link, order, nowMs } = this.#options
+    const startedAtMs = nowMs()
+    const body = (): unknown => toRequest(withWaitLeft(command, nowMs() - startedAtMs)).body?.()
+    const answer = await order.run(orderKeyOf(command) ?? '', (pass) => {
+      if (wait.dropped !== undefined) return Promise.reject(wait.dropped)
+      wait.call = link.call({
+        ...toRequest(command),
+        body,
+        headers: { prefer: 'processing' },
+        isWait: true,
+        onProcessing: pass,
+      })
+      return wait.call.answer
+    })
+    return this.#settled(wait, answer)
+  }
+
+  /**
+   * A grant that was undone before anyone heard of it never was: whoever asks for the lost answer is
+   * told what ended the wait.
+   */
+  #settled({ command, call }: Wait, answer: Awaited<OpenCall['answer']>): Outcome {
+    const outcome = this.#options.toOutcome(command, answer)
+    if (call?.applied !== 'maybe' || outcome.kind !== 'refused') return outcome
+    if (outcome.end === 'cancelled') return { kind: 'refused', code: 'cancelled' }
+    return outcome.end === 'unclaimed' ? { kind: 'refused', code: 'abandoned' } : outcome
+  }
+
+  /**
+   * The place in the queue goes, or the grant that was made there and not yet delivered; unless another
+   * call for the same request goes on waiting for it.
+   */
+  async #giveUp(wait: Wait, error: LockError): Promise<void> {
+    if (wait.isGivenUp) return
+    wait.isGivenUp = true
+    const { command, call } = wait
+    if (call === undefined) {
+      wait.dropped = error
+      return wait.reject(error)
+    }
+    if (this.#isSharedWait(wait)) return wait.reject(error)
+    try {
+      const outcome = await this.#options.send(toGivingUp(command))
+      if (outcome.kind === 'cancelled' && !outcome.cancelled) {
+        // It was settled before, and what it was told then counts.
+        const settled = this.#settled(wait, await call.answer)
+        if (settled.kind !== 'refused' || settled.code !== 'cancelled') return wait.resolve(settled)
+      }
+      wait.reject(error)
+    } catch (failure) {
+      wait.reject(error.code === 'LOCK_ENGINE_CLOSED' ? error : failure)
+    } finally {
+      call.drop(error)
+    }
+  }
+
+  /** Its request stays open at the server until that other one is answered: hanging up would end both. */
+  #isSharedWait(wait: Wait): boolean {
+    const name = nameOf(wait.command)
+    return [...this.#open].some((one) => one !== wait && nameOf(one.command) === name)
+  }
+}
+
+function toGivingUp(command: Acquire | Begin): Cancel | Withdraw {
+  if (command.kind === 'acquire') {
+    const { key, owner, requestId } = command
+    return { kind: 'cancel', key, owner, requestId }
+  }
+  const { type, resource, node } = command
+  return { kind: 'withdraw', type, resource, node }
+}
+
+/** Asking again extends a wait, so only what is left of it is asked for. */
+function withWaitLeft(command: Acquire | Begin, waitedMs: number): Acquire | Begin {
+  const leftMs = Math.ceil((command.waitMs ?? 0) - waitedMs)
+  const leastMs = command.kind === 'acquire' ? 1 : 0
+  return { ...command, waitMs: Math.max(leftMs, leastMs) }
+}
+
+/** The same for every call of one request; no name has control characters. */
+function nameOf(command: Acquire | Begin): string {
+  if (command.kind === 'begin') return `${command.resource}\n${command.type}\n${command.node}`
+  return `${command.key}\n${command.owner}\n${command.requestId}`
+}

@@ -1,0 +1,153 @@
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { WatchEvent, WatchFilter, Watching, WatchListener } from '../../engine/engine.ts'
+import { readEvent } from '../../protocol/json/event-body.ts'
+import { type SseMessage, SseReader } from '../../protocol/sse/sse-reader.ts'
+import type { Clock, Timer } from '../../time/clock.ts'
+import type { HttpLink } from './http-link.ts'
+import { search, toError } from './http-requests.ts'
+import { toClosed, toUnreachable } from './remote-errors.ts'
+
+export interface HttpWatchOptions {
+  readonly link: HttpLink
+  readonly clock: Clock
+  readonly filter: WatchFilter
+  readonly listener: WatchListener
+  /** Numbers events in the order in which they arrive. */
+  readonly nextId: () => number
+  /** How long the first connection is tried for. Later ones are tried until the watch is closed. */
+  readonly retryForMs: number
+  readonly onClose: (watch: HttpWatch) => void
+}
+
+/** The server sends something at least every second or two. */
+const SILENCE_MS = 10_000
+const RETRY_MS = 20
+const RETRY_MS_MAX = 1_000
+
+/** A stream of events that goes on where it was when its connection breaks. */
+export class HttpWatch implements Watching {
+  readonly #options: HttpWatchOptions
+  readonly #path: string
+  #request: ClientRequest | undefined
+  #lastId: string | undefined
+  #silence: Timer | undefined
+  #retry: Timer | undefined
+  #failures = 0
+  #isClosed = false
+  #begin: ((error?: unknown) => void) | undefined
+
+  constructor(options: HttpWatchOptions) {
+    const { prefix, namespace: kind } = options.filter
+    this.#options = options
+    this.#path = `/v1/events${search({ prefix, kind })}`
+  }
+
+  /** Resolves when the server listens. */
+  open(): Promise<void> {
+    const startedAtMs = this.#options.clock.nowMs()
+    return new Promise((resolve, reject) => {
+      this.#begin = (error) => {
+        if (error === undefined) {
+          this.#begin = undefined
+          resolve()
+        } else if (this.#isFinal(error, startedAtMs)) {
+          reject(error as Error)
+          void this.close()
+        }
+      }
+      this.#connect()
+    })
+  }
+
+  close(): Promise<void> {
+    if (this.#isClosed) return Promise.resolve()
+    this.#isClosed = true
+    this.#retry?.cancel()
+    this.#silence?.cancel()
+    this.#request?.destroy()
+    this.#begin?.(toClosed())
+    this.#options.onClose(this)
+    return Promise.resolve()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** Whether an opening that failed like this is not tried again. */
+  #isFinal(error: unknown, startedAtMs: number): boolean {
+    const { clock, retryForMs } = this.#options
+    const isTrouble = error instanceof Error && 'retryable' in error && error.retryable === true
+    return this.#isClosed || !isTrouble || clock.nowMs() - startedAtMs >= retryForMs
+  }
+
+  #connect(): void {
+    const lastId = this.#lastId
+    const headers = lastId === undefined ? {} : { 'last-event-id': lastId }
+    const request = this.#options.link.stream(this.#path, headers)
+    this.#request = request
+    // Those who only watch do not keep the process alive.
+    if (this.#begin === undefined) request.on('socket', (socket) => socket.unref())
+    let isOver = false
+    const end = (error: unknown): void => {
+      if (isOver) return
+      isOver = true
+      request.destroy()
+      this.#onBroken(error)
+    }
+    request.on('error', (error) => end(toUnreachable('no', error)))
+    request.on('response', (response) => void this.#read(response).then(end, end))
+    this.#heard()
+  }
+
+  async #read(response: IncomingMessage): Promise<unknown> {
+    response.setEncoding('utf8')
+    if (response.statusCode !== 200) throw await toAnswerError(response)
+    response.socket.unref()
+    this.#failures = 0
+    this.#begin?.()
+    const reader = new SseReader((message) => this.#take(message))
+    for await (const text of response as AsyncIterable<string>) {
+      this.#heard()
+      reader.feed(text)
+    }
+    return toUnreachable('no', new Error('the stream ended'))
+  }
+
+  #take({ id, data }: SseMessage): void {
+    if (this.#isClosed) return
+    this.#lastId = id
+    if (data === undefined) return
+    this.#options.listener(readEvent(JSON.parse(data), this.#options.nextId()) as WatchEvent)
+  }
+
+  #heard(): void {
+    this.#silence?.cancel()
+    this.#silence = this.#options.clock.setTimer(SILENCE_MS, () =>
+      this.#request?.destroy(new Error('nothing was heard')),
+    )
+  }
+
+  #onBroken(error: unknown): void {
+    this.#silence?.cancel()
+    if (this.#isClosed) return
+    this.#begin?.(error)
+    if (this.#isClosed) return
+    const delayMs = Math.min(RETRY_MS * 2 ** this.#failures, RETRY_MS_MAX)
+    this.#failures += 1
+    this.#retry = this.#options.clock.setTimer(delayMs, () => this.#connect())
+    if (this.#begin !== undefined) this.#retry.ref()
+  }
+}
+
+async function toAnswerError(response: IncomingMessage): Promise<Error> {
+  let text = ''
+  for await (const piece of response as AsyncIterable<string>) text += piece
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch {
+    body = undefined
+  }
+  return toError({ kind: 'watch' }, { status: response.statusCode ?? 0, body })
+}

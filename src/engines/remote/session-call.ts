@@ -1,0 +1,96 @@
+import type { WatchFilter } from '../../engine/engine.ts'
+import type { Query } from '../../engine/queries.ts'
+import type { Acquire, Begin, Command } from '../../law/commands.ts'
+import { writeRead, writeUnwatch, writeWatch } from '../../protocol/session/client-frames.ts'
+import { writeCommand } from '../../protocol/session/command-codec.ts'
+import type { PackWriter } from '../../protocol/session/pack-writer.ts'
+
+/** What one call asks. */
+export type Asked =
+  | Command
+  | { readonly kind: 'read'; readonly query: Query }
+  | { readonly kind: 'watch'; readonly filter: WatchFilter }
+  | { readonly kind: 'unwatch'; readonly watch: number }
+
+export interface SessionCallOptions {
+  readonly id: number
+  readonly asked: Asked
+  readonly signal: AbortSignal | undefined
+  readonly startedAtMs: number
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+/** A request that has not been answered. */
+export class SessionCall {
+  readonly id: number
+  asked: Asked
+  readonly signal: AbortSignal | undefined
+  readonly startedAtMs: number
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+  /** Whether the server may have seen it. */
+  wasSent = false
+  isAborted = false
+  /** Ends the listening for an abort. */
+  unlisten: (() => void) | undefined = undefined
+
+  constructor(options: SessionCallOptions) {
+    this.id = options.id
+    this.asked = options.asked
+    this.signal = options.signal
+    this.startedAtMs = options.startedAtMs
+    this.resolve = options.resolve
+    this.reject = options.reject
+  }
+
+  write(writer: PackWriter, ownSession: string): void {
+    const { id, asked } = this
+    this.wasSent = true
+    switch (asked.kind) {
+      case 'read':
+        return writeRead(writer, id, asked.query)
+      case 'watch':
+        return writeWatch(writer, id, asked.filter)
+      case 'unwatch':
+        return writeUnwatch(writer, id, asked.watch)
+      default:
+        return writeCommand(writer, asked, { id, ownSession, mayAbort: this.signal !== undefined })
+    }
+  }
+
+  /**
+   * Whether a server that does not remember this request may be sent it again without any harm: the law
+   * knows it by its request id, or doing it twice is doing it once.
+   */
+  get isRepeatable(): boolean {
+    const { asked } = this
+    switch (asked.kind) {
+      case 'acquire':
+      case 'begin':
+      case 'renew':
+      case 'open-session':
+      case 'touch-session':
+      case 'read':
+      case 'watch':
+      case 'unwatch':
+        return true
+      case 'release':
+      case 'finish':
+        return asked.requestId !== undefined
+      case 'cancel':
+      case 'withdraw':
+      case 'force':
+      case 'unref':
+      case 'close-session':
+      case 'sweep':
+        return false
+    }
+  }
+}
+
+/** Whether a call is held open while its request waits. */
+export function isWaiting(asked: Asked): asked is Acquire | Begin {
+  if (asked.kind === 'acquire') return (asked.waitMs ?? 0) > 0 && asked.detach !== true
+  return asked.kind === 'begin' && (asked.waitMs ?? 0) > 0
+}

@@ -1,0 +1,56 @@
+import type { EngineSession, SessionLoss, SessionLossListener } from '../../engine/engine.ts'
+import type { SessionPulse } from './session-pulse.ts'
+
+export interface SessionTerms {
+  readonly id: string
+  readonly graceMs: number
+  readonly heartbeatMs: number
+}
+
+/** The session as the rest of this process sees it: who vouches for it, and what was lost in it. */
+export class SessionLiveness implements EngineSession {
+  readonly id: string
+  readonly graceMs: number
+  readonly heartbeatMs: number
+  readonly #pulse: SessionPulse
+  readonly #listeners = new Set<SessionLossListener>()
+  #vouchedAtMs: number
+
+  constructor(terms: SessionTerms, vouchedAtMs: number, pulse: SessionPulse) {
+    this.id = terms.id
+    this.graceMs = terms.graceMs
+    this.heartbeatMs = terms.heartbeatMs
+    this.#vouchedAtMs = vouchedAtMs
+    this.#pulse = pulse
+  }
+
+  get vouchedAtMs(): number {
+    return Math.max(this.#vouchedAtMs, this.#pulse.vouchedAtMs)
+  }
+
+  keepVouching(): void {
+    this.#pulse.start()
+  }
+
+  onLoss(listener: SessionLossListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  vouch(sentAtMs: number): void {
+    if (sentAtMs > this.#vouchedAtMs) this.#vouchedAtMs = sentAtMs
+  }
+
+  /**
+   * Told at once, and again when everything that was answered together with it has reached its caller:
+   * a grant and its loss may arrive in one frame.
+   */
+  lose(loss: SessionLoss): void {
+    this.#tell(loss)
+    process.nextTick(() => this.#tell(loss))
+  }
+
+  #tell(loss: SessionLoss): void {
+    for (const listener of this.#listeners) listener(loss)
+  }
+}

@@ -1,0 +1,41 @@
+import type { Acquire, Begin, Command } from '../../law/commands.ts'
+import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+
+/** Sends a command and brings its outcome. */
+export type Send = <C extends Command>(command: C) => Promise<OutcomeOf<C>>
+
+/**
+ * A wait was given up while its answer was on the way: what the answer brought is given back. Returns
+ * whether there was anything of that kind; a refusal, or work that is already done, is an answer like any
+ * other.
+ */
+export async function undoGrant(
+  send: Send,
+  command: Acquire | Begin,
+  outcome: Outcome,
+): Promise<boolean> {
+  if (outcome.kind !== 'granted' && outcome.kind !== 'queued') return false
+  const isBack =
+    command.kind === 'acquire' ? await cancel(send, command) : await leave(send, command)
+  if (isBack || outcome.kind === 'queued') return true
+  // It was granted directly: that is taken by being granted, and given back by a release.
+  const { token } = outcome
+  if (command.kind === 'acquire') {
+    const { key, owner, mode = 'write', requestId } = command
+    await send({ kind: 'release', key, owner, mode, token, requestId: `${requestId}-undone` })
+  } else {
+    const { type, resource, node } = command
+    await send({ kind: 'finish', type, resource, node, token, success: false, error: 'aborted' })
+  }
+  return true
+}
+
+async function cancel(send: Send, { key, owner, requestId }: Acquire): Promise<boolean> {
+  const outcome = await send({ kind: 'cancel', key, owner, requestId })
+  return outcome.kind === 'cancelled' && outcome.cancelled
+}
+
+async function leave(send: Send, { type, resource, node }: Begin): Promise<boolean> {
+  const outcome = await send({ kind: 'withdraw', type, resource, node })
+  return outcome.kind === 'cancelled' && outcome.cancelled
+}

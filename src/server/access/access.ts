@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http'
+import type { LockEngine } from '../../engine/engine.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { Access as Right } from '../http/route.ts'
+import type { ServerLimits } from '../server-limits.ts'
+import type { Authenticator } from './authenticator.ts'
+import { checkBrowser } from './browser-check.ts'
+import type { HoldCounts } from './hold-counts.ts'
+import { ANYBODY, type Principal } from './principal.ts'
+import { PrincipalEngine } from './principal-engine.ts'
+import { type KnownNames, PrincipalView } from './principal-view.ts'
+import type { TokenEntry } from './token-file.ts'
+
+export interface AccessOptions {
+  readonly engine: LockEngine
+  readonly limits: ServerLimits
+  readonly holds: HoldCounts
+  /** Absent where auth is off. */
+  readonly authenticator: Authenticator | undefined
+  /** Only this machine can reach the server, so only its own names are answered to. */
+  readonly isLoopbackOnly: boolean
+  readonly nowMs: () => number
+  readonly onWaited: (waitedMs: number) => void
+}
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+/** Who asks, and what each may do: the one gate of every request and every session. */
+export class Access {
+  readonly #options: AccessOptions
+  readonly #known: KnownNames
+  readonly #engines = new WeakMap<Principal, LockEngine>()
+  readonly #views = new WeakMap<Principal, PrincipalView>()
+
+  constructor(options: AccessOptions) {
+    this.#options = options
+    this.#known = () => options.authenticator?.names ?? NOBODY
+  }
+
+  /** Looks at what is held already. */
+  open(): Promise<void> {
+    return this.#options.holds.open()
+  }
+
+  get isOn(): boolean {
+    return this.#options.authenticator !== undefined
+  }
+
+  /** Throws a 401 or 403 for those who may not. Also for an upgrade to a session. */
+  authenticate(request: IncomingMessage, right: Right): Principal {
+    const { authenticator, isLoopbackOnly } = this.#options
+    checkBrowser(request, isLoopbackOnly && authenticator === undefined)
+    if (authenticator === undefined || right === 'open') return ANYBODY
+    const principal = authenticator.authenticate(request)
+    if (right === 'admin' && principal.role !== 'admin') {
+      throw new HttpError(403, 'forbidden', { message: 'this needs the right of an admin' })
+    }
+    return principal
+  }
+
+  /** The engine as a principal may use it. */
+  engineFor(principal: Principal): LockEngine {
+    let engine = this.#engines.get(principal)
+    if (engine === undefined) {
+      engine = new PrincipalEngine({
+        ...this.#options,
+        principal,
+        view: this.viewOf(principal),
+      })
+      this.#engines.set(principal, engine)
+    }
+    return engine
+  }
+
+  /** Names and events as a principal sees them. */
+  viewOf(principal: Principal): PrincipalView {
+    let view = this.#views.get(principal)
+    if (view === undefined) {
+      view = new PrincipalView(principal, this.#known)
+      this.#views.set(principal, view)
+    }
+    return view
+  }
+
+  /** Tokens that are gone are refused from now on; sessions that are open stay. */
+  replaceTokens(entries: readonly TokenEntry[]): void {
+    this.#options.authenticator?.replace(entries)
+  }
+}

@@ -1,0 +1,52 @@
+import { createError } from '../../engine/errors.ts'
+import type { ServerContext } from '../server-context.ts'
+import { Access } from './access.ts'
+import { Authenticator } from './authenticator.ts'
+import { HoldCounts } from './hold-counts.ts'
+import { isLoopback } from './loopback.ts'
+import type { TokenEntry } from './token-file.ts'
+
+export interface AccessChoices {
+  readonly host: string
+  /** Absent where auth is off. */
+  readonly tokens?: readonly TokenEntry[] | undefined
+  /** Clients need a certificate, which is a way of knowing them. */
+  readonly asksForCertificates: boolean
+  /** Listen beyond this machine although everybody may do everything. */
+  readonly insecure?: boolean | undefined
+}
+
+/** Refuses to open the locks to a network on which nobody is asked who they are. */
+export function assertGuarded(choices: AccessChoices): void {
+  const { host, tokens, asksForCertificates, insecure = false } = choices
+  if (isLoopback(host) || tokens !== undefined || asksForCertificates || insecure) return
+  throw createError(
+    'LOCK_INVALID_ARGUMENT',
+    `listening on ${host} lets everyone who reaches it end every lock: give tokens, or say insecure`,
+    { details: { field: 'host' } },
+  )
+}
+
+/** The gate of a server. Hears of every event, to count holds. */
+export function createAccess(
+  context: Pick<ServerContext, 'engine' | 'clock' | 'limits' | 'events' | 'metrics'>,
+  { host, tokens }: AccessChoices,
+): Access {
+  const { engine, clock, limits, events, metrics } = context
+  const authenticator = tokens === undefined ? undefined : new Authenticator(tokens)
+  const holds = new HoldCounts({
+    engine,
+    names: authenticator === undefined ? undefined : () => authenticator.names,
+    nowMs: () => clock.nowMs(),
+  })
+  events.listen(({ event }) => holds.hear(event))
+  return new Access({
+    engine,
+    limits,
+    holds,
+    authenticator,
+    isLoopbackOnly: isLoopback(host),
+    nowMs: () => clock.nowMs(),
+    onWaited: (waitedMs) => metrics.waitSeconds.observe(waitedMs / 1000),
+  })
+}

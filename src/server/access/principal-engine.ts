@@ -1,0 +1,230 @@
+import type { Capabilities } from '../../engine/capabilities.ts'
+import type {
+  ApplyOptions,
+  LockEngine,
+  WatchFilter,
+  Watching,
+  WatchListener,
+} from '../../engine/engine.ts'
+import { createError, type LockError } from '../../engine/errors.ts'
+import type {
+  HistoryQuery,
+  HistoryReply,
+  Query,
+  ReplyOf,
+  StatsReply,
+} from '../../engine/queries.ts'
+import type { Acquire, Begin, Command } from '../../law/commands.ts'
+import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import type { ServerLimits } from '../server-limits.ts'
+import type { HoldCounts } from './hold-counts.ts'
+import { LimitCheck } from './limit-check.ts'
+import { listByRights } from './list-by-rights.ts'
+import type { Principal } from './principal.ts'
+import type { PrincipalView } from './principal-view.ts'
+import { showOutcome } from './show-outcome.ts'
+import { showInspect, showStanding } from './show-reply.ts'
+import { storeCommand } from './store-command.ts'
+
+export interface PrincipalEngineParts {
+  readonly engine: LockEngine
+  readonly principal: Principal
+  readonly view: PrincipalView
+  readonly limits: ServerLimits
+  readonly holds: HoldCounts
+  readonly nowMs: () => number
+  /** Told how long a request that was ready to wait took until it was granted. */
+  readonly onWaited: (waitedMs: number) => void
+}
+
+const HISTORY_MAX = 1_000
+const HISTORY_SHOWN = 100
+
+/**
+ * The engine as one principal may use it: its names, its keys, its rights, its limits. Everything that a
+ * client can reach goes through here, whatever it came in by.
+ */
+export class PrincipalEngine implements LockEngine {
+  readonly capabilities: Capabilities
+  readonly #parts: PrincipalEngineParts
+  readonly #engine: LockEngine
+  readonly #view: PrincipalView
+  readonly #limits: LimitCheck
+
+  constructor(parts: PrincipalEngineParts) {
+    this.#parts = parts
+    this.#engine = parts.engine
+    this.#view = parts.view
+    this.#limits = new LimitCheck(parts.limits, parts.view.prefixBytes)
+    this.capabilities = parts.engine.capabilities
+  }
+
+  apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
+  apply(command: Command, options?: ApplyOptions): Promise<Outcome> {
+    try {
+      this.#limits.assert(command)
+      this.#assertRight(command)
+    } catch (error) {
+      return Promise.reject(error as LockError)
+    }
+    if (command.kind === 'acquire' || command.kind === 'begin') return this.#ask(command, options)
+    return this.#give(command, options)
+  }
+
+  async read<Q extends Query>(query: Q): Promise<ReplyOf<Q>>
+  async read(query: Query): Promise<ReplyOf<Query>> {
+    const view = this.#view
+    if (query.kind === 'stats') return withoutPaths(await this.#engine.read(query))
+    if (view.isPlain) return this.#engine.read(query)
+    switch (query.kind) {
+      case 'inspect':
+        this.#assertKey(query.key)
+        return showInspect(view, await this.#engine.read(query))
+      case 'standing': {
+        this.#assertKey(query.key)
+        const { namespace = 'lock' } = query
+        const owner = this.#nameOf(query.owner, namespace)
+        return showStanding(view, await this.#engine.read({ ...query, owner }), namespace)
+      }
+      case 'references': {
+        this.#assertKey(query.resource)
+        const { nodes, ...reply } = await this.#engine.read(query)
+        return { ...reply, nodes: nodes.map((node) => view.toShown(node)) }
+      }
+      case 'list': {
+        const owner =
+          query.owner === undefined ? undefined : this.#nameOf(query.owner, query.namespace)
+        const stored = { ...query, owner }
+        const reply =
+          view.rights === undefined
+            ? await this.#engine.read(stored)
+            : await listByRights(this.#engine, stored, view.rights)
+        return { ...reply, locks: reply.locks.map((one) => showInspect(view, one)) }
+      }
+      case 'history':
+        return this.#readHistory(query)
+    }
+  }
+
+  async watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
+    const view = this.#view
+    if (view.isPlain) return this.#engine.watch(filter, listener)
+    view.assertPrefix(filter.prefix ?? '')
+    return this.#engine.watch(filter, (event) => {
+      const shown = view.showEvent(event)
+      if (shown !== undefined) listener(shown)
+    })
+  }
+
+  /** The engine is not this principal's to close. */
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #give(command: Command, options?: ApplyOptions): Promise<Outcome> {
+    return this.#view.isPlain
+      ? this.#engine.apply<Command>(command, options)
+      : this.#giveRenamed(command, options)
+  }
+
+  async #giveRenamed(command: Command, options?: ApplyOptions): Promise<Outcome> {
+    const view = this.#view
+    const outcome = await this.#engine.apply<Command>(storeCommand(view, command), options)
+    return showOutcome(view, command, outcome)
+  }
+
+  /** Commands on one key keep their order, so there is no waiting here unless the limit is near. */
+  #ask(command: Acquire | Begin, options?: ApplyOptions): Promise<Outcome> {
+    const { holds, principal, limits } = this.#parts
+    const isFree = holds.surelyHasRoom(principal.name, limits.holds)
+    return isFree ? this.#askNow(command, options) : this.#askAtLimit(command, options)
+  }
+
+  async #askNow(command: Acquire | Begin, options?: ApplyOptions): Promise<Outcome> {
+    const { holds, principal, nowMs, onWaited } = this.#parts
+    const answered = holds.ask(principal.name)
+    const mayWait = (command.waitMs ?? 0) > 0
+    const sinceMs = mayWait ? nowMs() : 0
+    try {
+      const outcome = await this.#give(command, options)
+      if (mayWait && outcome.kind === 'granted') onWaited(nowMs() - sinceMs)
+      return outcome
+    } finally {
+      answered()
+    }
+  }
+
+  /** One more step of a hold that is already there is not one more hold. */
+  async #askAtLimit(command: Acquire | Begin, options?: ApplyOptions): Promise<Outcome> {
+    const { holds, principal, limits } = this.#parts
+    const hasRoom = await holds.hasRoom(principal.name, limits.holds)
+    if (hasRoom || (await this.#isHolder(command))) return this.#askNow(command, options)
+    return {
+      kind: 'refused',
+      code: 'limit',
+      detail: `more than ${limits.holds} holds and requests for one principal`,
+    }
+  }
+
+  async #isHolder(command: Acquire | Begin): Promise<boolean> {
+    const { holder } = await this.read(
+      command.kind === 'acquire'
+        ? { kind: 'standing', key: command.key, owner: command.owner }
+        : {
+            kind: 'standing',
+            key: command.resource,
+            owner: `${command.type}:${command.node}`,
+            namespace: 'operation',
+          },
+    )
+    return holder !== null
+  }
+
+  /** Of all keys, the latest thousand ends are looked through for those that may be shown. */
+  async #readHistory(query: HistoryQuery): Promise<HistoryReply> {
+    const view = this.#view
+    if (query.key !== undefined) this.#assertKey(query.key)
+    const isPart = query.key === undefined && view.rights !== undefined
+    const { ends } = await this.#engine.read(isPart ? { ...query, limit: HISTORY_MAX } : query)
+    const shown = ends
+      .filter(({ key }) => view.mayTouch(key))
+      .map((end) => ({ ...end, owner: view.toShownOwner(end.owner, end.namespace) }))
+    return { ends: isPart ? shown.slice(0, query.limit ?? HISTORY_SHOWN) : shown }
+  }
+
+  /** An operator may ask about other principals' names; a client's are its own. */
+  #nameOf(owner: string, namespace: 'lock' | 'operation' | undefined): string {
+    return this.#parts.principal.role === 'admin'
+      ? this.#view.toStoredAnyOwner(owner, namespace)
+      : this.#view.toStoredOwner(owner, namespace)
+  }
+
+  #assertRight(command: Command): void {
+    if (command.kind === 'force' || command.kind === 'sweep') this.#assertAdmin()
+    if ('key' in command) this.#assertKey(command.key)
+    else if ('resource' in command && command.resource !== undefined) {
+      this.#assertKey(command.resource)
+    }
+  }
+
+  #assertAdmin(): void {
+    if (this.#parts.principal.role === 'admin') return
+    throw createError('LOCK_FORBIDDEN', 'this needs the right of an admin')
+  }
+
+  #assertKey(key: string): void {
+    if (this.#view.mayTouch(key)) return
+    throw createError('LOCK_FORBIDDEN', 'this token has no right to keys like this one')
+  }
+}
+
+/** What a disk says of its failures names files of the server, which is no client's business. */
+function withoutPaths(stats: StatsReply): StatsReply {
+  if (stats.journal?.lastCompactionError === undefined) return stats
+  const { lastCompactionError: _, ...journal } = stats.journal
+  return { ...stats, journal }
+}

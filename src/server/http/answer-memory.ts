@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../../time/clock.ts'
+import type { Exchange, JsonAnswer } from './exchange.ts'
+import { badRequest, HttpError } from './http-error.ts'
+
+const KEPT_MS = 60_000
+const KEPT_MAX = 10_000
+const KEY_CHARS_MAX = 256
+
+interface Remembered {
+  readonly fingerprint: string
+  readonly answer: Promise<JsonAnswer>
+  readonly atMs: number
+}
+
+/**
+ * Answers to requests that carry an `idempotency-key`: a client that did not hear the answer sends the
+ * request again and gets the same one, and nothing happens twice. For the commands to which the law
+ * itself gives no request id.
+ */
+export class AnswerMemory {
+  readonly #clock: Clock
+  /** Oldest first. */
+  readonly #remembered = new Map<string, Remembered>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** What `make` answers, or what it answered before. A failure is not remembered: nothing was done. */
+  once(exchange: Exchange, make: () => Promise<JsonAnswer>): Promise<JsonAnswer> {
+    const key = exchange.request.headers['idempotency-key']
+    if (key === undefined) return make()
+    if (typeof key !== 'string' || key === '' || key.length > KEY_CHARS_MAX) {
+      throw badRequest('idempotency-key', `must be 1 to ${KEY_CHARS_MAX} characters`)
+    }
+    const name = `${exchange.principal.name ?? ''}\n${key}`
+    const fingerprint = fingerprintOf(exchange)
+    this.#forget()
+    const known = this.#remembered.get(name)
+    if (known === undefined) return this.#remember(name, fingerprint, make())
+    if (known.fingerprint !== fingerprint) throw reused()
+    return known.answer
+  }
+
+  #remember(name: string, fingerprint: string, answer: Promise<JsonAnswer>): Promise<JsonAnswer> {
+    const remembered = { fingerprint, answer, atMs: this.#clock.nowMs() }
+    this.#remembered.set(name, remembered)
+    answer.catch(() => {
+      if (this.#remembered.get(name) === remembered) this.#remembered.delete(name)
+    })
+    return answer
+  }
+
+  #forget(): void {
+    const oldestMs = this.#clock.nowMs() - KEPT_MS
+    for (const [name, { atMs }] of this.#remembered) {
+      if (atMs > oldestMs && this.#remembered.size < KEPT_MAX) return
+      this.#remembered.delete(name)
+    }
+  }
+}
+
+function fingerprintOf({ request, body }: Exchange): string {
+  return createHash('sha256')
+    .update(`${request.method} ${request.url}\n${JSON.stringify(body ?? null)}`)
+    .digest('base64')
+}
+
+function reused(): HttpError {
+  return new HttpError(422, 'bad_request', {
+    message: 'this idempotency-key was used for another request',
+    details: { field: 'idempotency-key' },
+  })
+}

@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+/** What a server shows of itself, and whom it lets in, on an encrypted connection: PEM texts. */
+export interface TlsMaterial {
+  readonly cert: string
+  readonly key: string
+  /** Clients need a certificate that one of these has signed. */
+  readonly ca?: string | undefined
+}
+
+/** How long a client may take to say what it wants. Nothing here concerns answers, however long. */
+export interface Patience {
+  readonly headersMs: number
+  readonly requestMs: number
+  /** How often the two above are looked at. */
+  readonly checkMs: number
+  readonly keepAliveMs: number
+}
+
+export interface ListenerOptions {
+  readonly tls?: TlsMaterial | undefined
+  /** Requests on connections above this number are told to come back. */
+  readonly connections: number
+  readonly patience?: Patience | undefined
+  readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
+  /** Something came that is not HTTP, or came too slowly. */
+  readonly onMalformed: () => void
+  /** A connection above the limit. */
+  readonly onRefused: () => void
+  /** How many connections are open now. */
+  readonly onConnections: (open: number) => void
+}
+
+/**
+ * Connections stay open for longer than the HTTP clients in use keep idle ones (90 s in Go's), so that
+ * it is the client that closes, and no request is sent into a connection that is just going away.
+ */
+export const PATIENCE: Patience = Object.freeze({
+  headersMs: 10_000,
+  requestMs: 15_000,
+  checkMs: 1_000,
+  keepAliveMs: 95_000,
+})
+
+const HEADER_BYTES_MAX = 16 * 1024
+/** Connections above the limit that are still answered, so that a client learns why. */
+const REFUSED_MAX = 256
+
+/** The HTTP server with every bound that protects it from slow, greedy and malformed clients. */
+export function createListener(options: ListenerOptions): Server | TlsServer {
+  const { connections, patience = PATIENCE, tls, onMalformed, onRefused, onConnections } = options
+  const settings = {
+    headersTimeout: patience.headersMs,
+    requestTimeout: patience.requestMs,
+    connectionsCheckingInterval: patience.checkMs,
+    keepAliveTimeout: patience.keepAliveMs,
+    maxHeaderSize: HEADER_BYTES_MAX,
+    insecureHTTPParser: false,
+    noDelay: true,
+  }
+  const above = new WeakSet<object>()
+  let open = 0
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    if (above.has(request.socket)) refuse(response)
+    else options.onRequest(request, response)
+  }
+  const server =
+    tls === undefined
+      ? createServer(settings, onRequest)
+      : createTlsServer({ ...settings, ...toTlsOptions(tls) }, onRequest)
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Duplex) => {
+    open += 1
+    onConnections(open)
+    socket.once('close', () => {
+      open -= 1
+      onConnections(open)
+    })
+    if (open <= connections) return
+    above.add(socket)
+    onRefused()
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    onMalformed()
+    answerMalformed(error, socket as Socket)
+  })
+  server.maxConnections = connections + REFUSED_MAX
+  return server
+}
+
+/** For a listener that already runs: connections that are open keep what they were opened with. */
+export function replaceTls(server: Server | TlsServer, tls: TlsMaterial): void {
+  if ('setSecureContext' in server) server.setSecureContext(toTlsOptions(tls))
+}
+
+function toTlsOptions({ cert, key, ca }: TlsMaterial): TlsOptions {
+  const own = { cert, key, minVersion: 'TLSv1.2' } as const
+  return ca === undefined ? own : { ...own, ca, requestCert: true, rejectUnauthorized: true }
+}
+
+interface TlsOptions {
+  readonly cert: string
+  readonly key: string
+  readonly minVersion: 'TLSv1.2'
+  readonly ca?: string
+  readonly requestCert?: boolean
+  readonly rejectUnauthorized?: boolean
+}
+
+function refuse(response: ServerResponse): void {
+  const text = JSON.stringify({
+    error: 'there are too many connections; try again',
+    code: 'limit',
+    retryable: true,
+    applied: 'no',
+  })
+  response.writeHead(503, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'retry-after': '1',
+    connection: 'close',
+  })
+  response.end(text)
+}
+
+const MALFORMED: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request came too slowly'],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are too long'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['413 Payload Too Large', 'the chunk extensions are too long'],
+}
+
+/** What was written before might be half an answer, and this would become a part of it. */
+function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || socket.bytesWritten > 0 || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const [status, message] = MALFORMED[error.code ?? ''] ?? ['400 Bad Request', 'this is not HTTP']
+  const text = JSON.stringify({ error: message, code: 'bad_request' })
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
+  )
+}

@@ -1,0 +1,179 @@
+import type { Server } from 'node:http'
+import type { Server as TlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { LockEngine } from '../engine/engine.ts'
+import { DEFAULT_SETTINGS, type LawSettings } from '../law/settings.ts'
+import type { Clock } from '../time/clock.ts'
+import { SystemClock } from '../time/system-clock.ts'
+import { assertGuarded, createAccess } from './access/open-access.ts'
+import type { TokenEntry } from './access/token-file.ts'
+import type { AuditLog } from './audit-log.ts'
+import { AnswerMemory } from './http/answer-memory.ts'
+import { closePolitely } from './http/close-politely.ts'
+import { createListener, type Patience, replaceTls, type TlsMaterial } from './http/listener.ts'
+import { RequestHandler } from './http/request-handler.ts'
+import { Router } from './http/router.ts'
+import { FailureReport } from './log/failure-report.ts'
+import { type Log, NO_LOG } from './log/log.ts'
+import { PresentMetrics } from './metrics/present-metrics.ts'
+import { ServerMetrics } from './metrics/server-metrics.ts'
+import { ROUTES } from './routes/routes.ts'
+import type { ServerContext } from './server-context.ts'
+import { DEFAULT_LIMITS, type ServerLimits } from './server-limits.ts'
+import { SessionHub } from './sessions/session-hub.ts'
+import { EventHub } from './streams/event-hub.ts'
+import { OpenStreams } from './streams/open-streams.ts'
+import { OperationFeed } from './streams/operation-feed.ts'
+import { StreamSessions } from './streams/stream-sessions.ts'
+import { HeldRequests } from './waiting/held-requests.ts'
+
+export interface LockServerOptions {
+  /** Opened and closed by the caller. */
+  readonly engine: LockEngine
+  /** The law as the engine was opened with; the defaults where it says nothing. */
+  readonly settings?: Partial<LawSettings> | undefined
+  readonly host?: string | undefined
+  /** 0 takes any that is free. */
+  readonly port?: number | undefined
+  readonly limits?: Partial<ServerLimits> | undefined
+  readonly sessionGraceMs?: number | undefined
+  readonly clock?: Clock | undefined
+  /** Heartbeats and silence on sockets are measured on this one: real time by default. */
+  readonly socketClock?: Clock | undefined
+  readonly audit?: AuditLog | undefined
+  /** Who may do what. Absent: auth is off, and only this machine may be listened to. */
+  readonly tokens?: readonly TokenEntry[] | undefined
+  readonly tls?: TlsMaterial | undefined
+  /** Listen beyond this machine without asking anybody who they are. */
+  readonly insecure?: boolean | undefined
+  readonly log?: Log | undefined
+  /** For slow clients; the default is meant to be kept. */
+  readonly patience?: Patience | undefined
+}
+
+const HOST_DEFAULT = '127.0.0.1'
+const SESSION_GRACE_MS_DEFAULT = 5_000
+const EVENTS_KEPT = 8_192
+
+/** An engine that others reach over the network. */
+export class LockServer {
+  readonly #context: ServerContext
+  readonly #http: Server | TlsServer
+  readonly #sessions: SessionHub
+
+  private constructor(context: ServerContext, http: Server | TlsServer, sessions: SessionHub) {
+    this.#context = context
+    this.#http = http
+    this.#sessions = sessions
+  }
+
+  /** Resolves when the server listens. */
+  static async open(options: LockServerOptions): Promise<LockServer> {
+    const context = createContext(options)
+    const { access, metrics, limits } = context
+    const failures = new FailureReport(context)
+    const handler = new RequestHandler({
+      router: new Router(ROUTES),
+      context,
+      authenticate: (request, right) => access.authenticate(request, right),
+      engineFor: (principal) => access.engineFor(principal),
+      showEventFor: (principal) => {
+        const view = access.viewOf(principal)
+        return (event) => view.showEvent(event)
+      },
+      onFailure: (error) => failures.report(error),
+    })
+    const http = createListener({
+      tls: options.tls,
+      connections: limits.connections,
+      patience: options.patience,
+      onRequest: (request, response) => void handler.handle(request, response),
+      onMalformed: () => metrics.malformed(),
+      onRefused: () => metrics.connectionsRefused.add(),
+      onConnections: (open) => metrics.connections.set(open),
+    })
+    const sessions = new SessionHub(context)
+    http.on('upgrade', (request, socket, head) => sessions.upgrade(request, socket, head))
+    await context.events.open(options.engine)
+    await access.open()
+    await listen(http, options)
+    return new LockServer(context, http, sessions)
+  }
+
+  get address(): AddressInfo {
+    return this.#http.address() as AddressInfo
+  }
+
+  get url(): string {
+    const { address, family, port } = this.address
+    const scheme = 'setSecureContext' in this.#http ? 'https' : 'http'
+    return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+  }
+
+  /** From now on these tokens count, and no others. Only for a server that was opened with some. */
+  replaceTokens(tokens: readonly TokenEntry[]): void {
+    this.#context.access.replaceTokens(tokens)
+  }
+
+  /** For new connections; those that are open stay. Throws where the material does not fit together. */
+  replaceTls(tls: TlsMaterial): void {
+    replaceTls(this.#http, tls)
+  }
+
+  /**
+   * Stop accepting, tell those who wait to come back, end streams, let answers leave. Holds stay in the
+   * engine, which is the caller's to close.
+   */
+  async close(): Promise<void> {
+    const closed = closePolitely(this.#http)
+    this.#context.held.close()
+    this.#context.streamSessions.close()
+    this.#context.streams.close()
+    this.#sessions.close()
+    await closed
+    this.#context.present.close()
+    await this.#context.events.close()
+  }
+}
+
+function createContext(options: LockServerOptions): ServerContext {
+  const { engine, clock = new SystemClock(), host = HOST_DEFAULT, log = NO_LOG } = options
+  const choices = { ...options, host, asksForCertificates: options.tls?.ca !== undefined }
+  assertGuarded(choices)
+  const sessionGraceMs = options.sessionGraceMs ?? SESSION_GRACE_MS_DEFAULT
+  const settings = { ...DEFAULT_SETTINGS, ...options.settings }
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const events = new EventHub({ life: crypto.randomUUID(), kept: EVENTS_KEPT })
+  const { coordination } = settings
+  const metrics = new ServerMetrics({ engine: engine.capabilities.name, coordination })
+  events.listen(({ event }) => metrics.hear(event))
+  const context = {
+    engine,
+    clock,
+    socketClock: options.socketClock ?? new SystemClock(),
+    settings,
+    limits,
+    sessionGraceMs,
+    events,
+    log,
+    metrics,
+    access: createAccess({ engine, clock, limits, events, metrics }, choices),
+    held: new HeldRequests((onOver) => clock.setTimer(sessionGraceMs, onOver)),
+    streams: new OpenStreams(),
+    operations: new OperationFeed(events, settings.coordination),
+    streamSessions: new StreamSessions({ clock, graceMs: sessionGraceMs }),
+    answers: new AnswerMemory(clock),
+    audit: options.audit ?? ((entry) => log.warn('audit', { ...entry })),
+  }
+  return { ...context, present: new PresentMetrics(context) }
+}
+
+function listen(http: Server, { host = HOST_DEFAULT, port = 0 }: LockServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once('error', reject)
+    http.listen({ host, port }, () => {
+      http.off('error', reject)
+      resolve()
+    })
+  })
+}

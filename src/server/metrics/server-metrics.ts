@@ -1,0 +1,101 @@
+import type { WatchEvent } from '../../engine/engine.ts'
+import type { EventKind } from '../../law/events.ts'
+import { type Counter, type Gauge, type Histogram, Registry } from './registry.ts'
+
+/** Upper bounds in seconds: from a hand-over in one process to a wait of an hour. */
+const WAIT_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 3600]
+
+/** What is counted as it happens. What there is at the moment is read when somebody asks. */
+export class ServerMetrics {
+  readonly registry: Registry = new Registry()
+  readonly waitSeconds: Histogram
+  readonly #requests: Counter
+  readonly #events: Readonly<Partial<Record<EventKind, Counter>>>
+  readonly #refusals: Counter
+  readonly #resets: Counter
+  readonly #failures: Counter
+  readonly #badRequests: Counter
+  readonly connections: Gauge
+  readonly connectionsRefused: Counter
+
+  constructor(about: { readonly engine: string; readonly coordination: string }) {
+    const { registry } = this
+    const perKind = (name: string, help: string): Counter => {
+      const counter = registry.counter({ name: `holdfast_${name}_total`, help, labels: ['kind'] })
+      // A series that begins with its first event hides that event from a rate.
+      for (const kind of ['lock', 'operation']) counter.add(0, kind)
+      return counter
+    }
+    this.#events = {
+      granted: perKind('grants', 'Holds, and steps of holds, that were granted.'),
+      queued: perKind('queued', 'Requests that had to wait in a queue.'),
+      released: perKind('releases', 'Steps of holds that their owners gave up.'),
+      expired: perKind('expiries', 'Holds that ended because their lease ran out.'),
+      disconnected: perKind('disconnects', 'Holds that ended with their session.'),
+      forced: perKind('forced_releases', 'Holds that an operator ended.'),
+      cancelled: perKind('cancels', 'Waiters that left, and grants that were undone.'),
+      completed: perKind('completions', 'Operations that said how they ended, or were ended.'),
+    }
+    this.#refusals = registry.counter({
+      name: 'holdfast_refusals_total',
+      help: 'Requests that the law refused, by reason.',
+      labels: ['kind', 'reason'],
+    })
+    this.#resets = registry.counter({
+      name: 'holdfast_event_resets_total',
+      help: 'Times that the engine lost track of its own events.',
+    })
+    this.waitSeconds = registry.histogram({
+      name: 'holdfast_wait_seconds',
+      help: 'How long requests that were ready to wait took until they were granted.',
+      buckets: WAIT_SECONDS,
+    })
+    this.#requests = registry.counter({
+      name: 'holdfast_http_requests_total',
+      help: 'Answered HTTP requests, by route and status.',
+      labels: ['route', 'status'],
+    })
+    this.#badRequests = registry.counter({
+      name: 'holdfast_http_malformed_total',
+      help: 'Connections on which something came that is not HTTP, or came too slowly.',
+    })
+    this.connections = registry.gauge({
+      name: 'holdfast_http_connections',
+      help: 'Open connections.',
+    })
+    this.connectionsRefused = registry.counter({
+      name: 'holdfast_http_connections_refused_total',
+      help: 'Connections above the limit.',
+    })
+    this.#failures = registry.counter({
+      name: 'holdfast_failures_total',
+      help: 'Requests that failed for a reason of ours: the engine, the disk, a defect.',
+    })
+    const info = registry.gauge({
+      name: 'holdfast_info',
+      help: 'Always 1; the labels say what runs and how.',
+      labels: ['engine', 'coordination'],
+    })
+    info.set(1, about.engine, about.coordination)
+  }
+
+  hear(event: WatchEvent): void {
+    if (event.kind === 'reset') this.#resets.add()
+    else if (event.kind === 'refused') {
+      this.#refusals.add(1, event.namespace, event.code ?? 'unknown')
+    } else this.#events[event.kind]?.add(1, event.namespace)
+  }
+
+  /** `status` is `gone` where the client did not wait for one. */
+  answered(route: string, status: string): void {
+    this.#requests.add(1, route, status)
+  }
+
+  failed(): void {
+    this.#failures.add()
+  }
+
+  malformed(): void {
+    this.#badRequests.add()
+  }
+}

@@ -1,0 +1,154 @@
+import { PrincipalView } from '../access/principal-view.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { neededQueryText, queryText } from '../http/query-reader.ts'
+import type { Route } from '../http/route.ts'
+import type { EventStream } from '../streams/event-stream.ts'
+import { OperationSubscription } from '../streams/operation-subscription.ts'
+import { PlaceKeeper } from '../streams/place-keeper.ts'
+import { checkSubject, inWireNames, type Subject } from './operation-names.ts'
+import { operationTtlMs } from './operation-routes.ts'
+import { lookAtStanding, lookFirst } from './subscribe-opening.ts'
+
+/** Be told how operations end and who is next. */
+export const SUBSCRIBE_ROUTES: readonly Route[] = [
+  { method: 'GET', path: '/lock/subscribe', access: 'client', handle: subscribe },
+  { method: 'GET', path: '/subscribe', access: 'client', handle: subscribe },
+]
+
+/**
+ * Clients in the field do not say who they are, and take any line, even a comment, for a reason to ask
+ * again and to listen anew. Asking keeps their place, so they need a line now and then; one every second
+ * would have a thousand waiting nodes ask a thousand times a second.
+ */
+const COMMENT_MS_UNNAMED = 30_000
+
+/** Those who say who they are know what a comment is. */
+const COMMENT_MS_NAMED = 1_500
+
+/** How long after its opening a stream is told of a grant that nobody has taken. */
+const REMINDER_MS = 1_000
+
+interface Listener extends Subject {
+  readonly session: string | undefined
+}
+
+async function subscribe(exchange: Exchange): Promise<void> {
+  const listener = readListener(exchange)
+  const cleanUps: (() => void)[] = []
+  const cleanUp = (): void => {
+    for (const undo of cleanUps.splice(0)) undo()
+  }
+  try {
+    const stream = await listen(exchange, listener, cleanUps)
+    if (stream === undefined) cleanUp()
+    else stream.onClose(cleanUp)
+  } catch (error) {
+    cleanUp()
+    throw error
+  }
+}
+
+function readListener(exchange: Exchange): Listener {
+  const listener = {
+    type: neededQueryText(exchange, 'type'),
+    resource: neededQueryText(exchange, 'resource_id'),
+    node: queryText(exchange, 'node_id'),
+    session: queryText(exchange, 'session'),
+  }
+  checkSubject(listener)
+  return listener
+}
+
+/** Answers with a stream, and says in `cleanUps` what has to be undone after it. */
+async function listen(
+  exchange: Exchange,
+  listener: Listener,
+  cleanUps: (() => void)[],
+): Promise<EventStream | undefined> {
+  const { context } = exchange
+  const { resource, node, session } = listener
+  const view = new PrincipalView(exchange.principal, () => NOBODY)
+  const looking = { subject: listener, view }
+  const subscription = new OperationSubscription(listener, view)
+  const opened: { stream?: EventStream } = {}
+  cleanUps.push(await joinSession(exchange, session, () => opened.stream?.close()))
+  // Listening begins before looking, so that nothing falls between the two.
+  const stop = context.operations.listen(resource, (news) => {
+    subscription.hear(news)
+    if (news.kind === 'reset') void tellAnew(lookAtStanding(exchange, looking), subscription)
+  })
+  cleanUps.push(stop)
+  const { news, position } = await inWireNames(lookFirst(exchange, looking))
+  if (exchange.isGone) return undefined
+  if (session !== undefined) tellGrace(exchange)
+  const isNamed = node !== undefined || session !== undefined
+  const stream = context.streams.open(exchange, isNamed ? COMMENT_MS_NAMED : COMMENT_MS_UNNAMED)
+  opened.stream = stream
+  if (node === undefined) cleanUps.push(remind(exchange, resource, subscription))
+  else cleanUps.push(keepPlace(exchange, { ...listener, node }))
+  subscription.open(stream, news)
+  if (position !== undefined) stream.comment(`waiting, position ${position}`)
+  return stream
+}
+
+/** A client that holds something has to know when the server gives up on it. */
+function tellGrace({ context, response }: Exchange): void {
+  response.setHeader('session-grace-ms', context.sessionGraceMs)
+}
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+async function joinSession(
+  { context, engine, principal }: Exchange,
+  session: string | undefined,
+  onEnded: () => void,
+): Promise<() => void> {
+  if (session === undefined) return () => {}
+  const scope = principal.name
+  return inWireNames(context.streamSessions.open({ engine, scope, session, onEnded }))
+}
+
+/** The engine has lost track: how things stand is said again. */
+async function tellAnew(
+  looking: ReturnType<typeof lookAtStanding>,
+  subscription: OperationSubscription,
+): Promise<void> {
+  try {
+    for (const news of (await looking).news) subscription.hear(news)
+  } catch {
+    // The engine does not answer; the listener knows that it missed something and asks.
+  }
+}
+
+/**
+ * A grant that came between asking and listening is told to those who do not say who they are as well, a
+ * moment later: by then most grants have been taken, and who has nothing to do with it is not told.
+ * Returns how to stop.
+ */
+function remind(
+  { context }: Exchange,
+  resource: string,
+  subscription: OperationSubscription,
+): () => void {
+  const { clock, operations, settings } = context
+  const openedAtMs = clock.wallMs()
+  const timer = clock.setTimer(REMINDER_MS, () => {
+    const news = operations.unclaimed(resource, clock.wallMs() - settings.claimWindowMs)
+    if (news !== undefined && news.atMs <= openedAtMs) subscription.hear(news)
+  })
+  return () => timer.cancel()
+}
+
+/** A client that listens under its own name is in touch. Returns how to stop. */
+function keepPlace(
+  { engine, context }: Exchange,
+  { type, resource, node }: Subject & { readonly node: string },
+): () => void {
+  const { coordination, waiterPatienceMs } = context.settings
+  const keeper = new PlaceKeeper(engine, {
+    begin: { kind: 'begin', type, resource, node, ttlMs: operationTtlMs(context), coordination },
+    patienceMs: waiterPatienceMs,
+    clock: context.clock,
+  })
+  return () => keeper.close()
+}

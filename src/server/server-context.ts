@@ -1,0 +1,50 @@
+import type { LockEngine } from '../engine/engine.ts'
+import type { LawSettings } from '../law/settings.ts'
+import type { Clock } from '../time/clock.ts'
+import type { Access } from './access/access.ts'
+import type { AuditLog } from './audit-log.ts'
+import type { AnswerMemory } from './http/answer-memory.ts'
+import type { Log } from './log/log.ts'
+import type { PresentMetrics } from './metrics/present-metrics.ts'
+import type { ServerMetrics } from './metrics/server-metrics.ts'
+import type { ServerLimits } from './server-limits.ts'
+import type { EventHub } from './streams/event-hub.ts'
+import type { OpenStreams } from './streams/open-streams.ts'
+import type { OperationFeed } from './streams/operation-feed.ts'
+import type { StreamSessions } from './streams/stream-sessions.ts'
+import type { HeldRequests } from './waiting/held-requests.ts'
+
+/** What everything inside one server shares. */
+export interface ServerContext {
+  /** The engine itself; routes use the one of their principal. */
+  readonly engine: LockEngine
+  readonly clock: Clock
+  /** Real time, for heartbeats and silence on sockets; leases, graces and patience are on `clock`. */
+  readonly socketClock: Clock
+  /** The law as this server applies it: coordination, retention, lanes. */
+  readonly settings: LawSettings
+  readonly limits: ServerLimits
+  /** Who asks, and what they may do; sessions go through it as requests do. */
+  readonly access: Access
+  readonly log: Log
+  /** What is counted as it happens. */
+  readonly metrics: ServerMetrics
+  /** What there is at the moment, for those who ask. */
+  readonly present: PresentMetrics
+  /** How long a broken connection may be gone before what hung on it ends. */
+  readonly sessionGraceMs: number
+  /** Every change of the engine, told to streams, sessions, metrics. */
+  readonly events: EventHub
+  /** Requests that are held open while they wait. */
+  readonly held: HeldRequests
+  /** Event streams that are open. */
+  readonly streams: OpenStreams
+  /** How operations end and who is next, for those who listen on a resource. */
+  readonly operations: OperationFeed
+  /** Sessions of clients that only listen. */
+  readonly streamSessions: StreamSessions
+  /** Answers that a client may ask for again. */
+  readonly answers: AnswerMemory
+  /** Told what operators do. */
+  readonly audit: AuditLog
+}

@@ -1,0 +1,298 @@
+import type { LockEngine, WatchEvent, WatchFilter } from '../../engine/engine.ts'
+import { createError } from '../../engine/errors.ts'
+import type { Query } from '../../engine/queries.ts'
+import type { CancelReason, Command } from '../../law/commands.ts'
+import type { Outcome } from '../../law/outcomes.ts'
+import { writeOutcome } from '../../protocol/session/outcome-codec.ts'
+import { ProtocolError } from '../../protocol/session/protocol-error.ts'
+import {
+  writeDone,
+  writeFailure,
+  writeLost,
+  writeOver,
+  writeReply,
+} from '../../protocol/session/server-frames.ts'
+import type { Timer } from '../../time/clock.ts'
+import type { PrincipalView } from '../access/principal-view.ts'
+import { OPEN_REQUESTS_MAX } from './connection-limits.ts'
+import { toFailure } from './failure.ts'
+import { LawSession } from './law-session.ts'
+import { Outbox } from './outbox.ts'
+import type { SessionConnection } from './session-connection.ts'
+import { SessionWatches } from './session-watches.ts'
+import { mayWait, WaitingRequests } from './waiting-requests.ts'
+
+export interface ClientSessionParts {
+  readonly id: string
+  /** The engine as the client's principal may use it. */
+  readonly engine: LockEngine
+  readonly view: PrincipalView
+  readonly graceMs: number
+  /** Runs something when the grace of a broken connection has passed. */
+  readonly setTimer: (onOver: () => void) => Timer
+  /** Told once, when nobody can come back to it any more. */
+  readonly onEnded: () => void
+}
+
+/**
+ * One client, across all of its connections: what it has asked for, what it has been told, what it holds.
+ *
+ * Requests are numbered by the client and done once, in their order; answers are kept until the client
+ * has confirmed them. So a connection that breaks costs a client that comes back in time nothing.
+ */
+export class ClientSession {
+  readonly id: string
+  readonly law: LawSession
+  /** When something was last received, on the clock of the sockets. */
+  heardAtMs = 0
+  /** Whether something was received that the engine has not been told of. */
+  isTouchDue = false
+  readonly pulses: Set<SessionConnection> = new Set()
+  readonly #parts: ClientSessionParts
+  readonly #engine: LockEngine
+  readonly #outbox = new Outbox()
+  readonly #waiting: WaitingRequests
+  readonly #watches: SessionWatches
+  /** Requests that came while the session was being opened in the engine; they keep their order. */
+  #gate: (() => void)[] | undefined
+  #connection: SessionConnection | undefined
+  #grace: Timer | undefined
+  #lastId = 0
+  #openCount = 0
+  #isOver = false
+
+  constructor(parts: ClientSessionParts) {
+    const { id, engine, graceMs } = parts
+    this.id = id
+    this.#parts = parts
+    this.#engine = engine
+    this.#waiting = new WaitingRequests(engine)
+    this.#watches = new SessionWatches(engine, this.#outbox)
+    const onOver = (): void => writeOver(this.#outbox.open())
+    this.law = new LawSession({ engine, session: id, graceMs, onOver })
+  }
+
+  get lastId(): number {
+    return this.#lastId
+  }
+
+  get keptBytes(): number {
+    return this.#outbox.keptBytes
+  }
+
+  get connection(): SessionConnection | undefined {
+    return this.#connection
+  }
+
+  /** The client is here. An older connection of it, if it is still open, means nothing any more. */
+  attach(connection: SessionConnection, received: number): void {
+    this.#grace?.cancel()
+    this.#grace = undefined
+    this.#connection?.supersede()
+    this.#connection = connection
+    this.#outbox.attach(connection, received)
+  }
+
+  /** The late close of an older connection is no news. */
+  detach(connection: SessionConnection): void {
+    this.pulses.delete(connection)
+    if (this.#connection !== connection || this.#isOver) return
+    this.#connection = undefined
+    this.#outbox.detach()
+    this.#startGrace()
+  }
+
+  /** Its client was gone before it could be welcomed. */
+  leaveAlone(): void {
+    if (this.#connection === undefined && this.#grace === undefined && !this.#isOver) {
+      this.#startGrace()
+    }
+  }
+
+  confirm(frame: number): void {
+    this.#outbox.confirm(frame)
+    this.#watches.catchUp()
+  }
+
+  command(id: number, command: Command, mayAbort: boolean): void {
+    if (!this.#take(id)) return
+    const isEarly = this.#gate !== undefined || (!this.law.isOpen && this.#isInSession(command))
+    if (isEarly) this.#gateOpening().push(() => this.#run(id, command, mayAbort))
+    else this.#run(id, command, mayAbort)
+  }
+
+  abort(id: number): void {
+    if (this.#gate === undefined) this.#waiting.abort(id)
+    else this.#gate.push(() => this.#waiting.abort(id))
+  }
+
+  read(id: number, query: Query): void {
+    if (!this.#take(id)) return
+    const run = (): void => {
+      this.#engine.read(query).then(
+        (reply) => {
+          this.#openCount -= 1
+          if (!this.#isOver) this.#answer(id, (writer) => writeReply(writer, id, reply))
+        },
+        (error: unknown) => this.#fail(id, error),
+      )
+    }
+    if (this.#gate === undefined) run()
+    else this.#gate.push(run)
+  }
+
+  watch(id: number, filter: WatchFilter): void {
+    if (this.#take(id)) this.#finish(id, this.#watches.open(id, filter))
+  }
+
+  unwatch(id: number, watch: number): void {
+    if (this.#take(id)) this.#finish(id, this.#watches.close(watch))
+  }
+
+  /** An event about a hold that was taken in this session. */
+  onEvent(event: Exclude<WatchEvent, { kind: 'reset' }>): void {
+    const { namespace, key, owner, token = 0, end } = event
+    if (this.#isOver || end === undefined) return
+    if (end === 'disconnected') return this.law.end()
+    const shown = this.#parts.view.toShownOwner(owner, namespace)
+    writeLost(this.#outbox.open(), { namespace, key, owner: shown, token, end })
+  }
+
+  /** A spoken good-bye. Resolves when nothing is held or waited for in it. */
+  async goodbye(): Promise<void> {
+    const wasOpen = this.law.isOpen
+    await Promise.all([this.#end('cancelled'), wasOpen ? this.law.close() : undefined])
+  }
+
+  /** Nobody came back in time. What it held ends in the engine, by the same silence. */
+  abandon(): void {
+    void this.#end('abandoned')
+  }
+
+  /** The server stops: nobody is cancelled because of it, and clients ask the next one. */
+  stop(): void {
+    this.#isOver = true
+    this.#grace?.cancel()
+    this.#watches.closeAll()
+    this.#outbox.close()
+  }
+
+  async #end(reason: CancelReason): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#grace?.cancel()
+    this.#watches.closeAll()
+    this.#parts.onEnded()
+    const unheard = this.#outbox.close()
+    await Promise.all([
+      this.#waiting.withdrawAll(reason),
+      ...unheard.map((command) => this.#waiting.withdraw(command, 'abandoned')),
+    ])
+  }
+
+  #startGrace(): void {
+    this.#grace = this.#parts.setTimer(() => {
+      // Its main thread may be blocked for a while; somebody vouches for it meanwhile.
+      if (this.pulses.size > 0) this.#startGrace()
+      else this.abandon()
+    })
+  }
+
+  /** Whether a request is new. One that was seen before is answered, or will be, by what is kept. */
+  #take(id: number): boolean {
+    if (!Number.isSafeInteger(id) || id <= 0) throw new ProtocolError('a request needs an id')
+    if (id <= this.#lastId) return false
+    this.#lastId = id
+    this.#openCount += 1
+    if (this.#openCount <= OPEN_REQUESTS_MAX) return true
+    const message = `more than ${OPEN_REQUESTS_MAX} requests of one session are open`
+    this.#fail(id, createError('LOCK_LIMIT', message))
+    return false
+  }
+
+  #isInSession(command: Command): boolean {
+    return (
+      (command.kind === 'acquire' || command.kind === 'begin') && command.session === this.id
+    )
+  }
+
+  /** Where requests wait, in their order, until the session stands in the engine. */
+  #gateOpening(): (() => void)[] {
+    if (this.#gate !== undefined) return this.#gate
+    const gate: (() => void)[] = []
+    this.#gate = gate
+    void this.law.ready().then(() => {
+      this.#gate = undefined
+      for (const run of gate) run()
+    })
+    return gate
+  }
+
+  #run(id: number, command: Command, mayAbort: boolean): void {
+    if (mayWait(command)) {
+      const signal = this.#waiting.add(id, command, mayAbort)
+      const options = signal === undefined ? undefined : { signal }
+      this.#engine.apply<Command>(command, options).then(
+        (outcome) => this.#settle(id, command, outcome),
+        (error: unknown) => {
+          this.#waiting.delete(id)
+          this.#fail(id, error)
+        },
+      )
+    } else {
+      this.#engine.apply<Command>(command).then(
+        (outcome) => this.#settle(id, command, outcome),
+        (error: unknown) => this.#fail(id, error),
+      )
+    }
+  }
+
+  #settle(id: number, command: Command, outcome: Outcome): void {
+    this.#openCount -= 1
+    if (outcome.kind === 'refused' && outcome.code === 'no_session' && this.#isInSession(command)) {
+      if (!this.#isOver) return this.#askAnew(id, command)
+    }
+    const isWaited = mayWait(command)
+    if (isWaited) this.#waiting.delete(id)
+    if (this.#isOver) {
+      if (isWaited && outcome.kind === 'granted') void this.#waiting.withdraw(command, 'abandoned')
+      return
+    }
+    writeOutcome(this.#outbox.open(), id, outcome)
+    if (isWaited && outcome.kind === 'granted') this.#outbox.noteGrant(command)
+  }
+
+  /** The session had ended in the engine before anyone noticed. The client is told, and asked for again. */
+  #askAnew(id: number, command: Command): void {
+    this.law.end()
+    this.#openCount += 1
+    this.#gateOpening().push(() => this.#run(id, command, false))
+  }
+
+  #finish(id: number, done: Promise<void>): void {
+    done.then(
+      () => {
+        this.#openCount -= 1
+        if (!this.#isOver) writeDone(this.#outbox.open(), id)
+      },
+      (error: unknown) => this.#fail(id, error),
+    )
+  }
+
+  #fail(id: number, error: unknown): void {
+    this.#openCount -= 1
+    if (!this.#isOver) this.#answer(id, (writer) => writeFailure(writer, id, toFailure(error)))
+  }
+
+  /** What cannot be written is our failure, and must not take the rest of the frame with it. */
+  #answer(id: number, write: (writer: ReturnType<Outbox['open']>) => void): void {
+    const writer = this.#outbox.open()
+    const { length } = writer
+    try {
+      write(writer)
+    } catch (error) {
+      writer.rewind(length)
+      writeFailure(writer, id, toFailure(error))
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { Acquire, Begin } from '../../law/commands.ts'
+import { PackWriter } from '../../protocol/session/pack-writer.ts'
+import { writeFrameNumber } from '../../protocol/session/server-frames.ts'
+
+/** Where frames go, while there is a connection. */
+export interface FrameSink {
+  sendFrame(frame: Uint8Array): void
+}
+
+/** A request that waited and was granted: if nobody hears of it, the grant is undone. */
+export type WaitingCommand = Acquire | Begin
+
+interface KeptFrame {
+  readonly number: number
+  readonly bytes: Uint8Array
+  readonly grants: readonly WaitingCommand[]
+}
+
+const NO_GRANTS: readonly WaitingCommand[] = Object.freeze([])
+
+/**
+ * What a session has to say. Everything that is said in one turn of the event loop leaves as one frame;
+ * frames are numbered and kept until the client has confirmed them, so that a broken connection loses
+ * none. There is nothing to wait for at a low rate: the frame leaves at the end of the turn.
+ */
+export class Outbox {
+  readonly #writer = new PackWriter()
+  readonly #flush = (): void => this.flush()
+  #sink: FrameSink | undefined
+  #frames: KeptFrame[] = []
+  #grants: WaitingCommand[] | undefined
+  #lastNumber = 0
+  #keptBytes = 0
+  #isScheduled = false
+
+  /** Bytes that the client has not confirmed. */
+  get keptBytes(): number {
+    return this.#keptBytes
+  }
+
+  /** Write one message to the returned writer, at once. */
+  open(): PackWriter {
+    if (this.#writer.length === 0) writeFrameNumber(this.#writer, this.#lastNumber + 1)
+    if (!this.#isScheduled) {
+      this.#isScheduled = true
+      process.nextTick(this.#flush)
+    }
+    return this.#writer
+  }
+
+  /** The message that was just written says that this one was granted. */
+  noteGrant(command: WaitingCommand): void {
+    this.#grants ??= []
+    this.#grants.push(command)
+  }
+
+  flush(): void {
+    this.#isScheduled = false
+    if (this.#writer.length === 0) return
+    this.#lastNumber += 1
+    const bytes = this.#writer.take()
+    this.#frames.push({ number: this.#lastNumber, bytes, grants: this.#grants ?? NO_GRANTS })
+    this.#grants = undefined
+    this.#keptBytes += bytes.length
+    this.#sink?.sendFrame(bytes)
+  }
+
+  /** A connection has come: it gets what it has not received. */
+  attach(sink: FrameSink, received: number): void {
+    this.flush()
+    this.confirm(received)
+    this.#sink = sink
+    for (const { bytes } of this.#frames) sink.sendFrame(bytes)
+  }
+
+  detach(): void {
+    this.#sink = undefined
+  }
+
+  /** Every frame up to this one has arrived. */
+  confirm(number: number): void {
+    const frames = this.#frames
+    let count = 0
+    while (count < frames.length && (frames[count] as KeptFrame).number <= number) {
+      this.#keptBytes -= (frames[count] as KeptFrame).bytes.length
+      count += 1
+    }
+    if (count === frames.length) this.#frames = []
+    else if (count > 0) this.#frames = frames.slice(count)
+  }
+
+  /** Nobody will come any more. Returns what was granted and never heard of. */
+  close(): readonly WaitingCommand[] {
+    this.flush()
+    this.#sink = undefined
+    const unheard = this.#frames.flatMap(({ grants }) => grants)
+    this.#frames = []
+    this.#keptBytes = 0
+    return unheard
+  }
+}

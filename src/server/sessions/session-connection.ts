@@ -1,0 +1,230 @@
+import type { WebSocket } from 'ws'
+import type { LockEngine, WatchFilter } from '../../engine/engine.ts'
+import type { Query } from '../../engine/queries.ts'
+import type { Command } from '../../law/commands.ts'
+import { readClientFrame } from '../../protocol/session/client-frames.ts'
+import type { ClientFrameHandler, Heartbeat, Hello } from '../../protocol/session/client-message.ts'
+import { PackWriter } from '../../protocol/session/pack-writer.ts'
+import { ProtocolError } from '../../protocol/session/protocol-error.ts'
+import { writeBeat, writeComeBack, writeWelcome } from '../../protocol/session/server-frames.ts'
+import { CLOSE_CODES, SESSION_VERSION } from '../../protocol/session/session-limits.ts'
+import type { Clock, Timer } from '../../time/clock.ts'
+import type { PrincipalView } from '../access/principal-view.ts'
+import type { ClientSession } from './client-session.ts'
+import {
+  CLOSE_MS_MAX,
+  HELLO_MS_MAX,
+  UNCONFIRMED_BYTES_MAX,
+  UNSENT_BYTES_MAX,
+} from './connection-limits.ts'
+import type { FrameSink } from './outbox.ts'
+
+/** What a connection finds its session with. */
+export interface Caller {
+  readonly engine: LockEngine
+  readonly view: PrincipalView
+}
+
+export interface Greeting {
+  readonly session: ClientSession
+  readonly resumed: boolean
+  readonly kept: boolean
+}
+
+export interface SessionConnectionParts {
+  readonly socket: WebSocket
+  readonly caller: Caller
+  /** Of the sockets: real time. */
+  readonly clock: Clock
+  readonly graceMs: number
+  readonly heartbeatMs: number
+  /** The session of a hello; `undefined` if it only vouches for one that is not there. */
+  readonly greet: (hello: Hello, caller: Caller) => Promise<Greeting | undefined>
+  readonly onClosed: () => void
+}
+
+const BINARY = { binary: true, compress: false } as const
+
+/** One WebSocket of a client. What it says is passed to its session; what the session says leaves here. */
+export class SessionConnection implements ClientFrameHandler, FrameSink {
+  readonly #parts: SessionConnectionParts
+  readonly #socket: WebSocket
+  readonly #writer = new PackWriter()
+  readonly #onSent = (): void => this.#resume()
+  #session: ClientSession | undefined
+  #timer: Timer
+  #isGreeted = false
+  #isPulse = false
+  #isPaused = false
+
+  constructor(parts: SessionConnectionParts) {
+    const { socket, clock } = parts
+    this.#parts = parts
+    this.#socket = socket
+    this.#timer = clock.setTimer(HELLO_MS_MAX, () => socket.terminate())
+    socket.on('message', (data: Buffer, isBinary: boolean) => this.#onMessage(data, isBinary))
+    socket.on('close', () => this.#onClose())
+    // An error is followed by the close, which says the rest.
+    socket.on('error', () => {})
+  }
+
+  get ownSession(): string {
+    return this.#session?.id ?? ''
+  }
+
+  hello(hello: Hello): void {
+    if (this.#isGreeted) throw new ProtocolError('there is one hello in a connection')
+    this.#isGreeted = true
+    if (hello.version !== SESSION_VERSION) {
+      return this.close(CLOSE_CODES.version, `this server speaks version ${SESSION_VERSION}`)
+    }
+    this.#isPulse = hello.pulse
+    this.#parts.greet(hello, this.#parts.caller).then(
+      (greeting) => this.#welcome(hello, greeting),
+      () => this.close(CLOSE_CODES.stopping, 'the engine cannot be reached'),
+    )
+  }
+
+  heartbeat({ sentAtMs, received }: Heartbeat): void {
+    const session = this.#present()
+    if (!this.#isPulse) session.confirm(received)
+    session.isTouchDue = false
+    void session.law.touch().then((touch) => {
+      if (touch === 'counts') this.#send(() => writeBeat(this.#writer, sentAtMs))
+    })
+  }
+
+  received(frame: number): void {
+    this.#speaking().confirm(frame)
+  }
+
+  goodbye(): void {
+    const session = this.#speaking()
+    void session.goodbye().then(() => this.close(1000, 'good-bye'))
+  }
+
+  command(id: number, command: Command, mayAbort: boolean): void {
+    this.#speaking().command(id, command, mayAbort)
+  }
+
+  abort(id: number): void {
+    this.#speaking().abort(id)
+  }
+
+  read(id: number, query: Query): void {
+    this.#speaking().read(id, query)
+  }
+
+  watch(id: number, filter: WatchFilter): void {
+    this.#speaking().watch(id, filter)
+  }
+
+  unwatch(id: number, watch: number): void {
+    this.#speaking().unwatch(id, watch)
+  }
+
+  sendFrame(frame: Uint8Array): void {
+    const socket = this.#socket
+    socket.send(frame, BINARY, this.#onSent)
+    if (socket.bufferedAmount <= UNSENT_BYTES_MAX) return
+    if (!this.#isPaused) {
+      this.#isPaused = true
+      socket.pause()
+    }
+  }
+
+  /** A newer connection of the same session is there. */
+  supersede(): void {
+    this.close(CLOSE_CODES.superseded, 'the session is connected anew')
+  }
+
+  /** The server stops. */
+  comeBack(): void {
+    this.#send(() => writeComeBack(this.#writer))
+    this.close(CLOSE_CODES.stopping, 'come back')
+  }
+
+  close(code: number, reason: string): void {
+    this.#socket.close(code, reason)
+    // A client that is frozen or cut off does not answer the close.
+    this.#timer.cancel()
+    this.#timer = this.#parts.clock.setTimer(CLOSE_MS_MAX, () => this.#socket.terminate())
+  }
+
+  terminate(): void {
+    this.#socket.terminate()
+  }
+
+  #welcome(hello: Hello, greeting: Greeting | undefined): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return greeting?.session.leaveAlone()
+    if (greeting === undefined) {
+      return this.close(CLOSE_CODES.unknownSession, 'there is no such session')
+    }
+    const { session, resumed, kept } = greeting
+    const { graceMs, heartbeatMs, clock, caller } = this.#parts
+    this.#timer.cancel()
+    this.#session = session
+    session.heardAtMs = clock.nowMs()
+    const welcome = {
+      version: SESSION_VERSION,
+      session: session.id,
+      graceMs,
+      heartbeatMs,
+      resumed,
+      kept,
+      lastId: session.lastId,
+      capabilities: caller.engine.capabilities,
+    }
+    this.#send(() => writeWelcome(this.#writer, welcome))
+    if (this.#isPulse) session.pulses.add(this)
+    else session.attach(this, hello.received)
+  }
+
+  #onMessage(data: Buffer, isBinary: boolean): void {
+    const session = this.#session
+    if (session !== undefined) {
+      session.heardAtMs = this.#parts.clock.nowMs()
+      session.isTouchDue = true
+    }
+    try {
+      if (!isBinary) throw new ProtocolError('a session speaks in binary frames')
+      readClientFrame(data, this)
+    } catch (error) {
+      const why = error instanceof ProtocolError ? error.message : 'this makes no sense'
+      this.close(CLOSE_CODES.protocol, why.slice(0, 120))
+    }
+    if (session !== undefined && session.keptBytes > UNCONFIRMED_BYTES_MAX) {
+      this.close(CLOSE_CODES.overflow, 'nothing that was sent is confirmed')
+    }
+  }
+
+  #onClose(): void {
+    this.#timer.cancel()
+    this.#session?.detach(this)
+    this.#parts.onClosed()
+  }
+
+  #resume(): void {
+    if (!this.#isPaused || this.#socket.bufferedAmount > UNSENT_BYTES_MAX / 2) return
+    this.#isPaused = false
+    this.#socket.resume()
+  }
+
+  /** What is about this connection alone is sent at once and not kept. */
+  #send(write: () => void): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    write()
+    this.#socket.send(this.#writer.take(), BINARY)
+  }
+
+  #present(): ClientSession {
+    if (this.#session === undefined) throw new ProtocolError('the first message is hello')
+    return this.#session
+  }
+
+  #speaking(): ClientSession {
+    const session = this.#present()
+    if (this.#isPulse) throw new ProtocolError('this connection only vouches for its session')
+    return session
+  }
+}

@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { GRACE_MS_MAX } from '../../law/limits.ts'
+import type { Hello } from '../../protocol/session/client-message.ts'
+import { CLIENT_FRAME_BYTES_MAX, CLOSE_CODES } from '../../protocol/session/session-limits.ts'
+import type { Timer } from '../../time/clock.ts'
+import { toErrorAnswer } from '../http/error-answer.ts'
+import { HttpError } from '../http/http-error.ts'
+import type { ServerContext } from '../server-context.ts'
+import type { NumberedEvent } from '../streams/event-hub.ts'
+import { ClientSession } from './client-session.ts'
+import { HEARTBEAT_MS_MAX, HEARTBEATS_PER_GRACE } from './connection-limits.ts'
+import { type Caller, type Greeting, SessionConnection } from './session-connection.ts'
+
+const PATH = '/v1/session'
+const ID_BYTES = 16
+
+/** Every session of one server, and the door to them. */
+export class SessionHub {
+  readonly #context: ServerContext
+  readonly #graceMs: number
+  readonly #heartbeatMs: number
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    clientTracking: false,
+    maxPayload: CLIENT_FRAME_BYTES_MAX,
+  })
+  readonly #connections = new Set<SessionConnection>()
+  /** By the name that the engine knows. */
+  readonly #sessions = new Map<string, ClientSession>()
+  readonly #unlisten: () => void
+  #sweep: Timer
+  #sweptAtMs: number
+  #isClosed = false
+
+  constructor(context: ServerContext) {
+    const { sessionGraceMs, events, socketClock } = context
+    this.#context = context
+    this.#graceMs = Math.min(sessionGraceMs, GRACE_MS_MAX)
+    const heartbeatMs = Math.ceil(this.#graceMs / HEARTBEATS_PER_GRACE)
+    this.#heartbeatMs = Math.min(heartbeatMs, HEARTBEAT_MS_MAX)
+    this.#unlisten = events.listen((numbered) => this.#onEvent(numbered))
+    this.#sweptAtMs = socketClock.nowMs()
+    this.#sweep = this.#setSweep()
+  }
+
+  /** How many clients are connected or may come back. */
+  get size(): number {
+    return this.#sessions.size
+  }
+
+  /** For the `upgrade` event of an HTTP server. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    try {
+      if (this.#isClosed) throw new HttpError(503, 'unavailable', { message: 'the server stops' })
+      const caller = this.#admit(request)
+      this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#accept(opened, caller))
+    } catch (error) {
+      refuse(socket, error)
+    }
+  }
+
+  /** Tells clients to come back, here or to another. What they hold and wait for stands. */
+  close(): void {
+    this.#isClosed = true
+    this.#sweep.cancel()
+    this.#unlisten()
+    for (const connection of this.#connections) connection.comeBack()
+    for (const session of this.#sessions.values()) session.stop()
+    this.#sessions.clear()
+  }
+
+  #admit(request: IncomingMessage): Caller {
+    const path = (request.url ?? '').split('?', 1)[0]
+    if (path !== PATH) {
+      throw new HttpError(404, 'not_found', { message: `sessions are opened at ${PATH}` })
+    }
+    const { access } = this.#context
+    const principal = access.authenticate(request, 'client')
+    return { engine: access.engineFor(principal), view: access.viewOf(principal) }
+  }
+
+  #accept(socket: WebSocket, caller: Caller): void {
+    const connection = new SessionConnection({
+      socket,
+      caller,
+      clock: this.#context.socketClock,
+      graceMs: this.#graceMs,
+      heartbeatMs: this.#heartbeatMs,
+      greet: (hello) => this.#greet(hello, caller),
+      onClosed: () => this.#connections.delete(connection),
+    })
+    this.#connections.add(connection)
+    if (this.#isClosed) connection.comeBack()
+  }
+
+  async #greet(hello: Hello, caller: Caller): Promise<Greeting | undefined> {
+    const { session: named, pulse } = hello
+    const id = named !== undefined && isId(named) ? named : undefined
+    const known = id === undefined ? undefined : this.#sessions.get(caller.view.toStored(id))
+    if (known !== undefined) {
+      // Coming back is a sign of life; whether it came in time is the engine's to say.
+      const touch = await known.law.touch()
+      if (touch === 'unheard') throw new Error('the engine does not answer')
+      return { session: known, resumed: true, kept: touch === 'counts' }
+    }
+    if (pulse) return undefined
+    const session = this.#create(id ?? randomBytes(ID_BYTES).toString('hex'), caller)
+    try {
+      return { session, resumed: false, kept: id !== undefined && (await session.law.adopt()) }
+    } catch (error) {
+      session.abandon()
+      throw error
+    }
+  }
+
+  #create(id: string, { engine, view }: Caller): ClientSession {
+    const stored = view.toStored(id)
+    const session = new ClientSession({
+      id,
+      engine,
+      view,
+      graceMs: this.#graceMs,
+      setTimer: (onOver) => this.#context.clock.setTimer(this.#graceMs, onOver),
+      onEnded: () => {
+        if (this.#sessions.get(stored) === session) this.#sessions.delete(stored)
+        for (const pulse of session.pulses) {
+          pulse.close(CLOSE_CODES.unknownSession, 'the session has ended')
+        }
+      },
+    })
+    this.#sessions.set(stored, session)
+    return session
+  }
+
+  #onEvent({ event }: NumberedEvent): void {
+    if (event.kind === 'reset' || event.session === undefined) return
+    this.#sessions.get(event.session)?.onEvent(event)
+  }
+
+  #setSweep(): Timer {
+    return this.#context.socketClock.setTimer(this.#heartbeatMs, () => {
+      this.#sweep = this.#setSweep()
+      this.#look()
+    })
+  }
+
+  /** Drops those who fell silent, and tells the engine of those who did not. */
+  #look(): void {
+    const nowMs = this.#context.socketClock.nowMs()
+    // Whoever was stopped itself has not read yet what arrived meanwhile.
+    const wasAwake = nowMs - this.#sweptAtMs < 2 * this.#heartbeatMs
+    this.#sweptAtMs = nowMs
+    for (const session of this.#sessions.values()) {
+      if (session.isTouchDue && session.law.isOpen) {
+        session.isTouchDue = false
+        void session.law.touch()
+      }
+      if (wasAwake && nowMs - session.heardAtMs > this.#graceMs) this.#dropSilent(session)
+    }
+  }
+
+  #dropSilent(session: ClientSession): void {
+    session.connection?.terminate()
+    for (const pulse of session.pulses) pulse.terminate()
+  }
+}
+
+function isId(text: string): boolean {
+  return text.length === ID_BYTES * 2 && /^[0-9a-f]+$/.test(text)
+}
+
+function refuse(socket: Duplex, error: unknown): void {
+  const { status, body, headers = {} } = toErrorAnswer(error)
+  const text = JSON.stringify(body)
+  const lines = [
+    `HTTP/1.1 ${status} Refused`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(text)}`,
+    'connection: close',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ]
+  socket.on('error', () => {})
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`)
+}

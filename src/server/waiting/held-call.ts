@@ -1,0 +1,92 @@
+import { createError } from '../../engine/errors.ts'
+import type { Acquire, Begin } from '../../law/commands.ts'
+import type { Outcome } from '../../law/outcomes.ts'
+import type { AskOptions } from './held-requests.ts'
+
+export interface HeldCallParts {
+  readonly setTimer: (onOver: () => void) => { cancel(): void }
+  /** Told once, when the call needs no keeping any more. */
+  readonly onOver: () => void
+}
+
+/** One request that is held open, and the connection that holds it. */
+export class HeldCall {
+  /** The engine's answer. Rejects as `apply` does. */
+  readonly outcome: Promise<Outcome>
+  readonly #options: AskOptions
+  readonly #parts: HeldCallParts
+  readonly #abort = new AbortController()
+  #dismiss: (error: Error) => void = () => {}
+  #grace: { cancel(): void } | undefined
+  #isOver = false
+
+  constructor(options: AskOptions, parts: HeldCallParts) {
+    this.#options = options
+    this.#parts = parts
+    const answer = options.engine.apply<Acquire | Begin>(options.command, {
+      signal: this.#abort.signal,
+    })
+    this.outcome = new Promise((resolve, reject) => {
+      this.#dismiss = reject
+      answer.then(resolve, reject)
+    })
+  }
+
+  /** The answer has left this process. */
+  delivered(): void {
+    this.#end()
+  }
+
+  /** The connection broke before the answer was delivered. */
+  broken(): void {
+    if (this.#isOver) return
+    if (this.#options.isNamed) {
+      this.#grace ??= this.#parts.setTimer(() => this.#giveUp())
+      return
+    }
+    this.#end()
+    this.#abort.abort(new Error('the connection broke'))
+    // A grant that was already on its way to the client is beyond the reach of the signal.
+    void this.#withdraw()
+  }
+
+  /** A newer connection asked for the same request. */
+  supersede(): void {
+    this.#end()
+  }
+
+  /** The server stops: the client is told to come back, and keeps what it has in the engine. */
+  dismiss(): void {
+    this.#end()
+    this.#dismiss(createError('LOCK_ENGINE_CLOSED', 'the server stops; ask again'))
+  }
+
+  #giveUp(): void {
+    this.#end()
+    void this.#withdraw()
+  }
+
+  /** Leaves the queue, and undoes a grant that nobody heard of. */
+  async #withdraw(): Promise<void> {
+    const { engine, command } = this.#options
+    const reason = 'abandoned'
+    try {
+      if (command.kind === 'acquire') {
+        const { key, owner, requestId } = command
+        await engine.apply({ kind: 'cancel', key, owner, requestId, reason })
+      } else {
+        const { type, resource, node } = command
+        await engine.apply({ kind: 'withdraw', type, resource, node, reason })
+      }
+    } catch {
+      // The engine is failing or closed: the lease of the waiter or of the grant ends it.
+    }
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#grace?.cancel()
+    this.#parts.onOver()
+  }
+}

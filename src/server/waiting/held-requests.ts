@@ -1,0 +1,61 @@
+import type { LockEngine } from '../../engine/engine.ts'
+import type { Acquire, Begin } from '../../law/commands.ts'
+import { HeldCall } from './held-call.ts'
+
+export interface AskOptions {
+  /** The engine as the asking principal may use it. */
+  readonly engine: LockEngine
+  readonly command: Acquire | Begin
+  /** Whose requests these names belong to: two principals may use the same. */
+  readonly scope: string | undefined
+  /** Whether the client gave the request an id, and so may come back for it after its connection broke. */
+  readonly isNamed: boolean
+}
+
+/**
+ * Requests that are held open while they wait. A connection that breaks takes its request with it: at
+ * once if the client cannot name it, else after the grace, unless it is asked for again by then. A
+ * request that is asked for again belongs to the newer connection; what becomes of the older one means
+ * nothing any more.
+ */
+export class HeldRequests {
+  readonly #setTimer: (onOver: () => void) => { cancel(): void }
+  readonly #latest = new Map<string, HeldCall>()
+
+  /** `setTimer` runs something when the grace of a broken connection has passed. */
+  constructor(setTimer: (onOver: () => void) => { cancel(): void }) {
+    this.#setTimer = setTimer
+  }
+
+  /** How many are open or may be come back for. */
+  get size(): number {
+    return this.#latest.size
+  }
+
+  ask(options: AskOptions): HeldCall {
+    const name = nameOf(options)
+    this.#latest.get(name)?.supersede()
+    const call = new HeldCall(options, {
+      setTimer: this.#setTimer,
+      onOver: () => {
+        if (this.#latest.get(name) === call) this.#latest.delete(name)
+      },
+    })
+    this.#latest.set(name, call)
+    return call
+  }
+
+  /** The server stops: everybody is told to come back, and nobody is cancelled because of it. */
+  close(): void {
+    for (const call of [...this.#latest.values()]) call.dismiss()
+    this.#latest.clear()
+  }
+}
+
+/** The same for every asking of one request; no name has control characters. */
+function nameOf({ command, scope = '' }: AskOptions): string {
+  if (command.kind === 'begin') {
+    return `${scope}\n${command.resource}\n${command.type}\n${command.node}\n`
+  }
+  return `${scope}\n${command.key}\n${command.owner}\n${command.requestId}`
+}

@@ -1,0 +1,183 @@
+import type { Capabilities } from '../../src/engine/capabilities.ts'
+import type {
+  ApplyOptions,
+  LockEngine,
+  WatchFilter,
+  Watching,
+  WatchListener,
+} from '../../src/engine/engine.ts'
+import type { Query, ReplyOf } from '../../src/engine/queries.ts'
+import type { Command } from '../../src/law/commands.ts'
+import type { OutcomeOf } from '../../src/law/outcomes.ts'
+import { FaultProxy } from '../../src/testing/fault-proxy.ts'
+import { Random } from '../../src/testing/random.ts'
+import { SystemClock } from '../../src/time/system-clock.ts'
+import type { OpenRemote } from './remote-fixtures.ts'
+
+/** Proof that faults happened and that work was done all the same. */
+export interface FaultTally {
+  swallowed: number
+  cut: number
+  reset: number
+  delayedToServer: number
+  delayedToClient: number
+  /** Calls that succeeded before the first fault, with one set, and after the last. */
+  before: number
+  during: number
+  after: number
+}
+
+export function createTally(): FaultTally {
+  return {
+    swallowed: 0,
+    cut: 0,
+    reset: 0,
+    delayedToServer: 0,
+    delayedToClient: 0,
+    before: 0,
+    during: 0,
+    after: 0,
+  }
+}
+
+/** How many calls of each engine pass unharmed at first. */
+const UNHARMED = 1
+const FAULT_CHANCE = 0.3
+/** A connection that is broken whenever it is made would never do anything; so it is not for long. */
+const LIFT_AFTER_MS = 4
+const clock = new SystemClock()
+
+/** Engines behind a proxy of their own that harms their connections, as the seed says. */
+export function openThroughFaults(open: OpenRemote, seed: string, tally: FaultTally): OpenRemote {
+  let opened = 0
+  return async (url, waitNowMs) => {
+    opened += 1
+    const proxy = await FaultProxy.listen({ target: { port: Number(new URL(url).port) } })
+    const through = `http://${proxy.host}:${proxy.port}`
+    const faults = new Faults(proxy, new Random(`${seed}-${opened}`))
+    return new FaultyEngine({
+      engine: await open(through, waitNowMs),
+      faults,
+      tally,
+      openAgain: () => open(through, waitNowMs),
+    })
+  }
+}
+
+class Faults {
+  readonly #proxy: FaultProxy
+  readonly #random: Random
+  #calls = 0
+
+  constructor(proxy: FaultProxy, random: Random) {
+    this.#proxy = proxy
+    this.#random = random
+  }
+
+  get hasBegun(): boolean {
+    return this.#calls > UNHARMED
+  }
+
+  /** Perhaps harms what is sent next. */
+  next(): void {
+    this.#calls += 1
+    if (!this.hasBegun || !this.#random.chance(FAULT_CHANCE)) return
+    const direction = this.#random.pick(['toServer', 'toClient'] as const)
+    switch (this.#random.pick(['swallow', 'cut', 'reset', 'break', 'delay'])) {
+      case 'swallow':
+        return this.#proxy.set({ toClient: { kind: 'swallow' } })
+      case 'cut':
+        this.#proxy.set({ [direction]: { kind: 'cut', afterBytes: this.#random.int(0, 150) } })
+        return this.#lift()
+      case 'reset':
+        this.#proxy.set({ [direction]: { kind: 'reset' } })
+        return this.#lift()
+      case 'break':
+        return this.#proxy.resetConnections()
+      default: {
+        const delay = { kind: 'delay', delayMs: 1, jitterMs: 4 } as const
+        this.#proxy.set({ toServer: delay, toClient: delay })
+      }
+    }
+  }
+
+  stop(): void {
+    this.#proxy.set({})
+  }
+
+  async close(tally: FaultTally): Promise<void> {
+    const { counters } = this.#proxy
+    tally.swallowed += counters.answersSwallowed
+    tally.cut += counters.connectionsCut
+    tally.reset += counters.connectionsReset
+    tally.delayedToServer += counters.toServer.piecesDelayed
+    tally.delayedToClient += counters.toClient.piecesDelayed
+    await this.#proxy.close()
+  }
+
+  #lift(): void {
+    clock.setTimer(LIFT_AFTER_MS, () => this.stop())
+  }
+}
+
+interface FaultyEngineParts {
+  readonly engine: LockEngine
+  readonly faults: Faults
+  readonly tally: FaultTally
+  readonly openAgain: () => Promise<LockEngine>
+}
+
+/** An engine whose connections may be harmed with every call. */
+class FaultyEngine implements LockEngine {
+  readonly #parts: FaultyEngineParts
+  #closing: Promise<void> | undefined
+
+  constructor(parts: FaultyEngineParts) {
+    this.#parts = parts
+  }
+
+  get capabilities(): Capabilities {
+    return this.#parts.engine.capabilities
+  }
+
+  apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>> {
+    return this.#counted(() => this.#parts.engine.apply(command, options))
+  }
+
+  read<Q extends Query>(query: Q): Promise<ReplyOf<Q>> {
+    return this.#counted(() => this.#parts.engine.read(query))
+  }
+
+  watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
+    return this.#counted(() => this.#parts.engine.watch(filter, listener))
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    const { engine, faults, tally, openAgain } = this.#parts
+    await engine.close()
+    faults.stop()
+    const last = await openAgain()
+    await last.read({ kind: 'stats' })
+    tally.after += 1
+    await last.close()
+    await faults.close(tally)
+  }
+
+  async #counted<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+    const { faults, tally } = this.#parts
+    faults.next()
+    const phase = faults.hasBegun ? 'during' : 'before'
+    const answer = await call()
+    tally[phase] += 1
+    return answer
+  }
+}

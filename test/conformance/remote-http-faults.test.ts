@@ -1,0 +1,20 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { HttpEngine } from '../../src/engines/remote/http-engine.ts'
+import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
+import { createTally, openThroughFaults } from './faulty-engine.ts'
+import { createRemoteMemoryFixture, SharedHost } from './remote-fixtures.ts'
+
+const SEED = process.env['HOLDFAST_FAULT_SEED'] ?? 'faults'
+const host = new SharedHost()
+const tally = createTally()
+const open = openThroughFaults((url, waitNowMs) => HttpEngine.open(url, { waitNowMs }), SEED, tally)
+
+afterAll(() => host.stop())
+
+const fixture = createRemoteMemoryFixture(`over HTTP through faults (${SEED})`, host, open)
+// Two hundred waits whose connections break again and again take their time.
+runEngineSuites({ ...fixture, patienceMs: 30_000 }, { describe, it })
+
+it('every fault happened, and calls succeeded before, during and after', () => {
+  for (const [what, count] of Object.entries(tally)) expect(count, what).toBeGreaterThan(20)
+})

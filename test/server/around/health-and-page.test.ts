@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Served, serve } from '../served.ts'
+
+let served: Served
+
+beforeEach(async () => {
+  served = await serve()
+})
+
+afterEach(() => served.close())
+
+it('a server that answers is alive', async () => {
+  expect(await served.call('/healthz')).toMatchObject({ status: 200, body: { status: 'alive' } })
+})
+
+it('a server is ready while its engine answers', async () => {
+  expect(await served.call('/readyz')).toMatchObject({ status: 200, body: { status: 'ready' } })
+  await served.engine.close()
+  const { status, body, headers } = await served.call('/readyz')
+  expect([status, body['retryable'], headers.get('retry-after')]).toEqual([503, true, '1'])
+  expect((await served.call('/healthz')).status).toBe(200)
+})
+
+it('the description is served', async () => {
+  expect((await served.call('/openapi.json')).body).toMatchObject({ openapi: '3.1.0' })
+})
+
+describe('the page', () => {
+  it('shows who holds what and who waits', async () => {
+    await served.post('/v1/acquire', { key: 'orders/42', owner: 'billing-3' })
+    const asked = { key: 'orders/42', owner: 'billing-4', wait_ms: 60_000, detach: true }
+    await served.post('/v1/acquire', asked)
+    await served.post('/lock', { type: 'pull', resource_id: 'layer', node_id: 'n1' })
+    const { text } = (await served.call('/')).body
+    expect(text).toContain('orders/42')
+    expect(text).toContain('billing-3 (write, token 1')
+    expect(text).toContain('1, next billing-4')
+    expect(text).toContain('operation on layer')
+  })
+
+  it('names that are markup are shown and not obeyed', async () => {
+    const nasty = `"><script>alert(1)</script>&'`
+    await served.post('/v1/acquire', { key: nasty, owner: nasty })
+    const { body, headers } = await served.call('/')
+    expect(body['text']).not.toContain('<script>')
+    expect(body['text']).toContain('&lt;script&gt;')
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+  })
+
+  it('says so when there is nothing', async () => {
+    expect((await served.call('/')).body['text']).toContain('Nothing is held')
+  })
+
+  it('every link leads somewhere', async () => {
+    const { text } = (await served.call('/')).body
+    const links = [...String(text).matchAll(/href="([^"]+)"/g)].map(([, link]) => link ?? '')
+    for (const link of links) expect([link, (await served.call(link)).status]).toEqual([link, 200])
+    expect(links.length).toBeGreaterThan(4)
+  })
+})

@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Registry } from '../../../src/server/metrics/registry.ts'
+import { type Served, serve } from '../served.ts'
+
+let served: Served
+
+beforeEach(async () => {
+  served = await serve()
+})
+
+afterEach(() => served.close())
+
+async function read(): Promise<Map<string, number>> {
+  const { text } = (await served.call('/metrics')).body
+  const lines = String(text)
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(
+    lines.map((line) => {
+      const space = line.lastIndexOf(' ')
+      return [line.slice(0, space), Number(line.slice(space + 1))]
+    }),
+  )
+}
+
+describe('what happens is counted', () => {
+  it('grants, waits, releases', async () => {
+    await served.post('/v1/acquire', { key: 'k', owner: 'a' })
+    const waiting = served.post('/v1/acquire', { key: 'k', owner: 'b', wait_ms: 5_000 })
+    await expect.poll(async () => (await read()).get('holdfast_waiters')).toBe(1)
+    const before = await read()
+    expect(before.get('holdfast_holds')).toBe(1)
+    expect(before.get('holdfast_held_requests')).toBe(1)
+    expect(before.get('holdfast_queued_total{kind="lock"}')).toBe(1)
+    await served.post('/v1/release', { key: 'k', owner: 'a' })
+    await waiting
+    const after = await read()
+    expect(after.get('holdfast_grants_total{kind="lock"}')).toBe(2)
+    expect(after.get('holdfast_releases_total{kind="lock"}')).toBe(1)
+    expect(after.get('holdfast_wait_seconds_count')).toBe(1)
+    expect(after.get('holdfast_wait_seconds_bucket{le="+Inf"}')).toBe(1)
+    expect(after.get('holdfast_wait_seconds_sum')).toBeGreaterThan(0)
+    expect(after.get('holdfast_waiters')).toBe(0)
+  })
+
+  it('refusals by reason, expiries, disconnects, forced releases', async () => {
+    await served.post('/v1/acquire', { key: 'k', owner: 'a', ttl_ms: 100 })
+    await served.post('/v1/acquire', { key: 'k', owner: 'b' })
+    await expect.poll(async () => (await read()).get('holdfast_holds')).toBe(0)
+    await served.call('/v1/sessions/s', { method: 'PUT', body: { grace_ms: 60_000 } })
+    await served.post('/v1/acquire', { key: 's', owner: 'a', session: 's' })
+    await served.call('/v1/sessions/s', { method: 'DELETE' })
+    await served.post('/v1/acquire', { key: 'f', owner: 'a' })
+    await served.call('/v1/locks/f', { method: 'DELETE' })
+    await served.post('/lock', { type: 'pull', resource_id: 'r', node_id: 'n' })
+    await served.post('/unlock', { type: 'pull', resource_id: 'r', node_id: 'n' })
+    const metrics = await read()
+    expect(metrics.get('holdfast_refusals_total{kind="lock",reason="held"}')).toBe(1)
+    expect(metrics.get('holdfast_expiries_total{kind="lock"}')).toBe(1)
+    expect(metrics.get('holdfast_disconnects_total{kind="lock"}')).toBe(1)
+    expect(metrics.get('holdfast_forced_releases_total{kind="lock"}')).toBe(1)
+    expect(metrics.get('holdfast_completions_total{kind="operation"}')).toBe(1)
+    expect(metrics.get('holdfast_references')).toBe(1)
+  })
+
+  it('requests by route and status, and paths that clients invent are one', async () => {
+    await served.post('/v1/acquire', { key: 'k', owner: 'a' })
+    await served.post('/v1/acquire', { key: 'k' })
+    await served.call('/v1/locks/k')
+    await served.call('/nothing/1')
+    await served.call('/nothing/2')
+    const metrics = await read()
+    const count = (route: string, status: number): number | undefined =>
+      metrics.get(`holdfast_http_requests_total{route="${route}",status="${status}"}`)
+    expect(count('POST /v1/acquire', 200)).toBe(1)
+    expect(count('POST /v1/acquire', 400)).toBe(1)
+    expect(count('GET /v1/locks/{key}', 200)).toBe(1)
+    expect(count('none', 404)).toBe(2)
+  })
+
+  it('streams, connections, memory, lag', async () => {
+    const over = new AbortController()
+    await fetch(`${served.server.url}/v1/events`, { signal: over.signal })
+    const metrics = await read()
+    expect(metrics.get('holdfast_streams')).toBe(1)
+    expect(metrics.get('holdfast_http_connections')).toBeGreaterThan(0)
+    expect(metrics.get('process_resident_memory_bytes')).toBeGreaterThan(1e6)
+    expect(metrics.get('process_cpu_seconds_total')).toBeGreaterThan(0)
+    expect(metrics.get('holdfast_event_loop_lag_seconds{quantile="0.99"}')).toBeGreaterThanOrEqual(
+      0,
+    )
+    over.abort()
+    await expect.poll(async () => (await read()).get('holdfast_streams')).toBe(0)
+  })
+})
+
+it('the text follows the Prometheus format', async () => {
+  const { body, headers } = await served.call('/metrics')
+  expect(headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  const text = String(body['text'])
+  expect(text.endsWith('\n')).toBe(true)
+  const names = new Set<string>()
+  for (const line of text.trimEnd().split('\n')) {
+    const [, type, name = ''] = /^# (HELP|TYPE) (\S+) .+$/.exec(line) ?? []
+    if (type === 'TYPE') {
+      expect(names).not.toContain(name)
+      names.add(name)
+      expect(name).toMatch(/^(?:holdfast|process)_[a-z_]+$/)
+      expect(line.endsWith('counter')).toBe(name.endsWith('_total'))
+    } else if (type === undefined) {
+      expect(line).toMatch(/^[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})? [0-9.e+-]+$/)
+    }
+  }
+})
+
+describe('a registry', () => {
+  it('escapes what a label may not have', () => {
+    const registry = new Registry()
+    registry.counter({ name: 'a_total', help: 'A.', labels: ['l'] }).add(1, 'x"\\\n')
+    expect(registry.write()).toBe(
+      '# HELP a_total A.\n# TYPE a_total counter\na_total{l="x\\"\\\\\\n"} 1\n',
+    )
+  })
+
+  it('a histogram counts each bucket with those below it', () => {
+    const registry = new Registry()
+    const histogram = registry.histogram({ name: 'h', help: 'H.', buckets: [1, 5] })
+    for (const value of [0.5, 1, 3, 100]) histogram.observe(value)
+    expect(registry.write()).toContain(
+      'h_bucket{le="1"} 2\nh_bucket{le="5"} 3\nh_bucket{le="+Inf"} 4\nh_sum 104.5\nh_count 4\n',
+    )
+  })
+
+  it('has a bound on series', () => {
+    const registry = new Registry()
+    const counter = registry.counter({ name: 'a_total', help: 'A.', labels: ['l'] })
+    for (let index = 0; index < 5_000; index += 1) counter.add(1, String(index))
+    expect(registry.write().split('\n').length).toBeLessThan(1_100)
+  })
+})

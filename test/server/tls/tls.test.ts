@@ -1,0 +1,96 @@
+import { Agent, type AgentOptions, request } from 'node:https'
+import type { TLSSocket } from 'node:tls'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Served, serve, tokensFor } from '../served.ts'
+import { makeCertificate } from './make-certificate.ts'
+
+const authority = makeCertificate({ name: 'an authority' })
+const ours = makeCertificate({ name: 'ours', issuer: authority })
+const newer = makeCertificate({ name: 'newer', issuer: authority })
+const client = makeCertificate({ name: 'client', issuer: authority })
+const stranger = makeCertificate({ name: 'stranger', issuer: makeCertificate({ name: 'another' }) })
+
+let served: Served
+const agents: Agent[] = []
+
+afterEach(async () => {
+  for (const agent of agents.splice(0)) agent.destroy()
+  await served.close()
+})
+
+function agentWith(options: AgentOptions = {}): Agent {
+  const agent = new Agent({ ca: authority.cert, keepAlive: true, ...options })
+  agents.push(agent)
+  return agent
+}
+
+interface Got {
+  readonly status: number
+  /** Whose certificate the server showed. */
+  readonly server: string
+  readonly socket: TLSSocket
+}
+
+function get(agent: Agent, headers: Readonly<Record<string, string>> = {}): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${served.server.url}/v1/locks`, { agent, headers }, (got) => {
+      const socket = got.socket as TLSSocket
+      const server = String(socket.getPeerCertificate().subject?.CN)
+      got.resume().on('end', () => resolve({ status: got.statusCode ?? 0, server, socket }))
+    })
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+describe('a server with a certificate', () => {
+  it('speaks TLS and nothing else', async () => {
+    served = await serve({ tls: ours })
+    expect(served.server.url).toMatch(/^https:/)
+    expect(await get(agentWith())).toMatchObject({ status: 200, server: 'ours' })
+    await expect(fetch(served.server.url.replace('https', 'http'))).rejects.toThrow()
+  })
+
+  it('speaks no version before 1.2', async () => {
+    served = await serve({ tls: ours })
+    const old = agentWith({ maxVersion: 'TLSv1.1', minVersion: 'TLSv1' })
+    await expect(get(old)).rejects.toThrow()
+  })
+
+  it('shows a new one to new connections, and keeps the old connections', async () => {
+    served = await serve({ tls: ours })
+    const kept = agentWith()
+    const before = await get(kept)
+    served.server.replaceTls(newer)
+    expect(await get(agentWith())).toMatchObject({ server: 'newer' })
+    const after = await get(kept)
+    expect(after.socket).toBe(before.socket)
+    expect(after.server).toBe('ours')
+  })
+
+  it('keeps the one that it has when the new one does not fit its key', async () => {
+    served = await serve({ tls: ours })
+    expect(() => served.server.replaceTls({ cert: newer.cert, key: ours.key })).toThrow()
+    expect(await get(agentWith())).toMatchObject({ server: 'ours' })
+  })
+})
+
+describe('a server with an authority for clients', () => {
+  it('lets in whom that has signed, and nobody else', async () => {
+    served = await serve({ tls: { ...ours, ca: authority.cert } })
+    const { cert, key } = client
+    expect(await get(agentWith({ cert, key }))).toMatchObject({ status: 200 })
+    await expect(get(agentWith())).rejects.toThrow()
+    await expect(get(agentWith({ cert: stranger.cert, key: stranger.key }))).rejects.toThrow()
+  })
+
+  it('may listen beyond this machine, and still asks for tokens where there are some', async () => {
+    const tls = { ...ours, ca: authority.cert }
+    served = await serve({ tls, host: '0.0.0.0', tokens: tokensFor({ name: 'alice' }) })
+    const { port } = served.server.address
+    Object.defineProperty(served.server, 'url', { value: `https://127.0.0.1:${port}` })
+    const agent = agentWith({ cert: client.cert, key: client.key })
+    expect((await get(agent)).status).toBe(401)
+    expect((await get(agent, { authorization: 'Bearer alice-token' })).status).toBe(200)
+  })
+})
