@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import type { Clock, Timer } from './clock.ts'
 import { parseTimerDelay } from './timer-delay.ts'
 

@@ -4,6 +4,8 @@ import { Story } from './story.ts'
 import { tellAll } from './tell.ts'
 
 const held = (): Story => new Story().acquire('a', [0, 1], { token: 1, ttlMs: 100 })
+const inSession = (): Story =>
+  new Story().acquire('a', [0, 1], { token: 1, ttlMs: 100, session: 's' })
 const early = 'its lease ran until'
 
 describe('a lease', () => {
@@ -60,6 +62,20 @@ describe('a lease', () => {
       'is not over because a mode was never held',
       null,
       held().op(['release', 'a'], [50, 51], { mode: 'read', outcome: 'fail', code: 'not_holder' }),
+    ],
+    [
+      'counts anew from the call of a heartbeat that was answered in time',
+      early,
+      inSession()
+        .op(['session', 'a'], [50, 60], { session: 's', action: 'beat', ttlMs: 500 })
+        .mark('expired', 149, { owner: 'a', token: 1 }),
+    ],
+    [
+      'is not sure to be longer after a heartbeat that was answered too late',
+      null,
+      inSession()
+        .op(['session', 'a'], [90, 110], { session: 's', action: 'beat', ttlMs: 500 })
+        .mark('expired', 120, { owner: 'a', token: 1 }),
     ],
     [
       'of an earlier token may pass during the next hold',

@@ -24,6 +24,28 @@ describe('exclusion', () => {
     )
   })
 
+  it('takes a release under an id that looks like the number of another for one of its own', () => {
+    expectFine(
+      new Story()
+        .acquire('a', [0, 1], { ...lease, token: 1 })
+        .acquire('a', [2, 3], { ...lease, token: 1 })
+        .release('a', [4, 5])
+        .release('a', [6, 7], { reqId: '2' })
+        .acquire('b', [8, 9], { ...lease, token: 2 }),
+    )
+  })
+
+  it('takes a release that is sent again under its id for one', () => {
+    expectOverlap(
+      new Story()
+        .acquire('a', [0, 1], { ...lease, token: 1 })
+        .acquire('a', [2, 3], { ...lease, token: 1 })
+        .release('a', [4, 5], { reqId: 'r' })
+        .release('a', [6, 7], { reqId: 'r' })
+        .acquire('b', [8, 9], { ...lease, token: 2 }),
+    )
+  })
+
   it('is broken by a second writer within the lease', () => {
     expectOverlap(new Story().acquire('a', [0, 1], lease).acquire('b', [50, 51], lease))
   })

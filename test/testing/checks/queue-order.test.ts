@@ -86,6 +86,11 @@ describe('the queue', () => {
         .acquire('c', [4, 5], { token: 2 }),
     ],
     ['may be forgotten by a crash', null, queue(3, 2).mark('crash', 10)],
+    [
+      'may be forgotten by a crash between the asking and the first sight of it',
+      null,
+      queue(3, 2).mark('crash', 2.5),
+    ],
     ['is not excused by a crash before it formed', passed, queue(3, 2).mark('crash', 1.5)],
     ['does not wait for the disconnected', null, queue(3, 2).mark('disconnect', 10, { proc: 'b' })],
     ['does wait for the others', passed, queue(3, 2).mark('disconnect', 10, { proc: 'x' })],
@@ -96,6 +101,22 @@ describe('the queue', () => {
         .acquire('b', [2, 3], { reqId: 'r', answer: 'queued' })
         .acquire('c', [4, 12_000], { token: 2 })
         .acquire('b', [20_000, 20_001], { reqId: 'r', token: 3 }),
+    ],
+    [
+      'counts the silence of who was told to ask again from when it asked',
+      null,
+      new Story()
+        .acquire('b', [2, 9_000], { reqId: 'r', answer: 'queued' })
+        .acquire('c', [9_500, 12_000], { token: 2 })
+        .acquire('b', [12_500, 12_501], { reqId: 'r', token: 3 }),
+    ],
+    [
+      'waits for who was told to ask again and does so in time',
+      'b waited since 3000, but c',
+      new Story()
+        .acquire('b', [2, 3_000], { reqId: 'r', answer: 'queued' })
+        .acquire('c', [3_500, 6_000], { token: 2 })
+        .acquire('b', [6_500, 6_501], { reqId: 'r', token: 3 }),
     ],
     [
       'does not wait for who gave up',

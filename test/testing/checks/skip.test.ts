@@ -103,4 +103,31 @@ describe('skip', () => {
     ],
     { retentionMs: 1_000 },
   )
+
+  tellAll(
+    checkSkip,
+    [
+      [
+        'may be answered for longer where a restart counts anew',
+        null,
+        pulled().begin('pull:n2', [1_500, 1_501], skip),
+      ],
+      [
+        'is over at the latest when it could not have been remembered any longer',
+        'after the success had gone',
+        pulled().begin('pull:n2', [2_500, 2_501], skip),
+      ],
+      [
+        'is due only as long as it must be remembered',
+        null,
+        pulled().begin('pull:n2', [1_500, 1_501], { token: 2 }),
+      ],
+      [
+        'is due as long as it must be remembered',
+        'was granted work that was done',
+        pulled().begin('pull:n2', [500, 501], { token: 2 }),
+      ],
+    ],
+    { retentionMs: 1_000, retentionMsMax: 2_000 },
+  )
 })

@@ -1,0 +1,126 @@
+import type { HolderReply, InspectReply, WaiterReply } from '../../engine/queries.ts'
+import { writeReply } from '../../protocol/json/reply-body.ts'
+import type { CliCommand } from '../cli-command.ts'
+import type { CliIo } from '../cli-io.ts'
+import { CONNECTION_HELP, CONNECTION_OPTIONS, withLocks } from '../connection-options.ts'
+import { EXIT_CODES } from '../exit-codes.ts'
+import { choosePaint } from '../output/paint.ts'
+import { toPrintable } from '../output/printable.ts'
+import { printJson } from '../output/print-json.ts'
+import { showDuration, showTime } from '../output/show-duration.ts'
+import { type Column, printTable } from '../output/table.ts'
+import {
+  expectWords,
+  parseChoice,
+  parseCommandArgs,
+  parseWholeNumber,
+} from '../parse-command-args.ts'
+
+const QUEUE_MAX = 10_000
+
+const OPTIONS = {
+  ...CONNECTION_OPTIONS,
+  kind: { type: 'string', default: 'lock' },
+  queue: { type: 'string', default: '20' },
+} as const
+
+export const showCommand: CliCommand = {
+  help: `Usage: holdfast show KEY [options]
+
+Show one key: who holds it, since when, how much of the lease is left, under which token; who waits
+and for how long. A free key is an answer too.
+
+  --kind KIND         "lock" (the default) or "operation", for a resource: then also which nodes
+                      reference it and what is remembered to have been done
+  --queue N           how much of the queue to show (20; at most ${QUEUE_MAX})
+${CONNECTION_HELP}
+
+Examples:
+  holdfast show orders/42
+  holdfast show --kind operation sha256:4f06b3…
+  holdfast show orders/42 --json | jq -r '.holders[].owner'
+`,
+  run: runShow,
+}
+
+async function runShow(args: readonly string[], io: CliIo): Promise<number> {
+  const { values, positionals } = parseCommandArgs(args, OPTIONS)
+  const [key = ''] = expectWords(positionals, ['KEY'])
+  const kind = parseChoice(values.kind, '--kind', ['lock', 'operation'])
+  const queueRule = { option: '--queue', min: 0, max: QUEUE_MAX }
+  const queueLimit = parseWholeNumber(values.queue, queueRule)
+  const reply = await withLocks(values, io, (server) => server.inspect(key, { kind, queueLimit }))
+  if (values.json) printJson(io, writeReply({ kind: 'inspect', key }, reply, Date.now()))
+  else printKey(io, reply, Date.now())
+  return EXIT_CODES.ok.code
+}
+
+function printKey(io: CliIo, reply: InspectReply, nowMs: number): void {
+  const { key, namespace, holders, queue, queueLength, token, references, remembered } = reply
+  const paint = choosePaint(io, io.stdout)
+  const say = (text: string): void => io.stdout.write(`${text}\n`)
+  const state = holders.length === 0 ? paint('free', 'green') : paint('held', 'yellow')
+  say(`${paint(toPrintable(key), 'bold')}  ${namespace}, ${state}, last token ${token}`)
+  if (holders.length > 0) {
+    say('')
+    printTable(io, toHolderColumns(holders, nowMs), holders)
+  }
+  say('')
+  if (queueLength === 0) say('Nobody waits.')
+  else {
+    say(`${queueLength} waiting${queue.length < queueLength ? `, the first ${queue.length}` : ''}:`)
+    printTable(io, toWaiterColumns(queue, nowMs), queue)
+  }
+  if (namespace === 'lock') return
+  say('')
+  say(
+    references.length === 0
+      ? 'No node references it.'
+      : `Referenced by ${toPrintable(references.join(', '))}`,
+  )
+  for (const { type, node, version, agoMs } of remembered) {
+    const which = version === undefined ? '' : ` of version ${version}`
+    say(toPrintable(`Remembered: ${type}${which} by ${node}, ${showDuration(agoMs)} ago`))
+  }
+}
+
+function toHolderColumns(
+  holders: readonly HolderReply[],
+  nowMs: number,
+): readonly Column<HolderReply>[] {
+  return [
+    { heading: 'HELD BY', cell: ({ owner }) => owner, shrinks: true },
+    { heading: 'MODE', cell: ({ mode }) => mode },
+    { heading: 'SINCE', cell: ({ heldMs }) => showTime(nowMs - heldMs, nowMs) },
+    { heading: 'FOR', cell: ({ heldMs }) => showDuration(heldMs) },
+    { heading: 'LEASE LEFT', cell: ({ leaseMs }) => showDuration(leaseMs) },
+    { heading: 'TOKEN', cell: ({ token }) => String(token), align: 'right' },
+    ...columnIfAny<HolderReply>('SESSION', holders, ({ session }) => session),
+    ...columnIfAny<HolderReply>('SAYS', holders, ({ meta }) => meta),
+  ]
+}
+
+function toWaiterColumns(
+  queue: readonly WaiterReply[],
+  nowMs: number,
+): readonly Column<WaiterReply>[] {
+  return [
+    { heading: '#', cell: ({ position }) => String(position), align: 'right' },
+    { heading: 'WAITING', cell: ({ owner }) => owner, shrinks: true },
+    { heading: 'MODE', cell: ({ mode, upgrade }) => (upgrade ? 'upgrade' : mode) },
+    { heading: 'SINCE', cell: ({ waitedMs }) => showTime(nowMs - waitedMs, nowMs) },
+    { heading: 'FOR', cell: ({ waitedMs }) => showDuration(waitedMs) },
+    ...columnIfAny<WaiterReply>('LANE', queue, ({ lane }) => lane),
+    ...columnIfAny<WaiterReply>('SESSION', queue, ({ session }) => session),
+  ]
+}
+
+/** A column only where it has something to say. */
+function columnIfAny<Row>(
+  heading: string,
+  rows: readonly Row[],
+  cell: (row: Row) => string | undefined,
+): readonly Column<Row>[] {
+  if (rows.every((row) => cell(row) === undefined)) return []
+  return [{ heading, cell: (row) => cell(row) ?? '-', shrinks: true }]
+}

@@ -1,0 +1,197 @@
+import { hostname } from 'node:os'
+import { basename } from 'node:path'
+import { isLockError } from '../../engine/errors.ts'
+import type { LockHandle } from '../../locks/lock-handle.ts'
+import type { Locks } from '../../locks/locks.ts'
+import type { CliIo, CliSignal } from '../cli-io.ts'
+import { closeLocks, openLocks, serverOf } from '../connection-options.ts'
+import { EXIT_CODES, exitCodeOfError, exitCodeOfSignal } from '../exit-codes.ts'
+import { choosePaint } from '../output/paint.ts'
+import { toPrintable } from '../output/printable.ts'
+import { LockKeeper } from './lock-keeper.ts'
+import type { RunTerms } from './run-terms.ts'
+import { type CommandEnd, Supervisor } from './supervisor.ts'
+import { tellOfLosses } from './tell-of-losses.ts'
+
+/** Ended by one of these while it waits, and passed on while the command runs. */
+const ENDING: readonly CliSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
+const PASSED_ON: readonly CliSignal[] = ['SIGUSR2', 'SIGWINCH']
+
+/** How long the end of a run may be held up by a release that is not answered. */
+const RELEASE_MS_MAX = 5_000
+const RELEASE_LOST_MS_MAX = 1_000
+
+/** One `holdfast run`, from the wait to the release. */
+export class RunUnderLock {
+  readonly #terms: RunTerms
+  readonly #io: CliIo
+  readonly #giveUp = new AbortController()
+  #supervisor: Supervisor | undefined
+  #isRunning = false
+  #endedBy: CliSignal | undefined
+  #wasLost = false
+  /** Resolves to the exit code if the release takes too long after the end of the command. */
+  readonly #isOverdue: Promise<number>
+  #resolveOverdue: (code: number) => void = () => {}
+  #overdue: NodeJS.Timeout | undefined
+
+  constructor(terms: RunTerms, io: CliIo) {
+    this.#terms = terms
+    this.#io = io
+    this.#isOverdue = new Promise((resolve) => {
+      this.#resolveOverdue = resolve
+    })
+  }
+
+  /** Resolves to the exit code. */
+  async run(): Promise<number> {
+    const { connection, owner } = this.#terms
+    const listened = [...ENDING, ...PASSED_ON, 'SIGTSTP' as const]
+    const unlisten = this.#io.onSignals(listened, (signal) => this.#onSignal(signal))
+    this.#supervisor = new Supervisor(this.#io.env)
+    let locks: Locks | undefined
+    try {
+      locks = await openLocks(connection, this.#io, { owner })
+      return await Promise.race([this.#runWith(locks, this.#supervisor), this.#isOverdue])
+    } finally {
+      clearTimeout(this.#overdue)
+      this.#supervisor.close()
+      if (locks !== undefined) await closeLocks(locks)
+      unlisten()
+    }
+  }
+
+  async #runWith(locks: Locks, supervisor: Supervisor): Promise<number> {
+    const { key, acquire, command } = this.#terms
+    const meta = { host: hostname(), pid: process.pid, command: basename(command[0] ?? '') }
+    const options = { ...acquire, meta, signal: this.#giveUp.signal }
+    try {
+      const end = await locks.withLock(key, options, (lock) => this.#hold(locks, lock, supervisor))
+      return end === undefined ? this.#exitCodeOfEndedWait() : this.#exitCodeOf(end)
+    } catch (error) {
+      if (isLockError(error, 'LOCK_LOST')) {
+        this.#say(error.message)
+        return EXIT_CODES.lost.code
+      }
+      return this.#exitCodeOfRefusal(error)
+    }
+  }
+
+  /** The lock is held. `undefined` if a signal came before anything was started. */
+  async #hold(
+    locks: Locks,
+    lock: LockHandle,
+    supervisor: Supervisor,
+  ): Promise<CommandEnd | undefined> {
+    if (this.#endedBy !== undefined) return undefined
+    const keeper = new LockKeeper({
+      lock,
+      graceMs: this.#terms.graceMs,
+      onDeadline: (atMs) => supervisor.extend(atMs),
+      onLoss: (killAtMs) => this.#onLoss(lock, supervisor, killAtMs),
+    })
+    const stopTelling = tellOfLosses(locks, lock)
+    this.#isRunning = true
+    try {
+      const end = await supervisor.start({
+        command: this.#terms.command,
+        env: this.#describeLock(lock),
+        deadlineAtMs: keeper.deadlineAtMs,
+        graceMs: keeper.graceMs,
+      })
+      this.#limitRelease(end)
+      return end
+    } finally {
+      keeper.close()
+      stopTelling()
+    }
+  }
+
+  /** Nobody has to wait for a server that is away: the lease ends by itself. */
+  #limitRelease(end: CommandEnd): void {
+    const limitMs = this.#wasLost ? RELEASE_LOST_MS_MAX : RELEASE_MS_MAX
+    this.#overdue = setTimeout(() => {
+      if (!this.#wasLost) this.#say('the lock could not be released; its lease ends by itself')
+      this.#resolveOverdue(this.#exitCodeOf(end))
+    }, limitMs)
+  }
+
+  #describeLock({ key, owner, token }: LockHandle): Record<string, string> {
+    return {
+      HOLDFAST_KEY: key,
+      HOLDFAST_OWNER: owner,
+      HOLDFAST_TOKEN: String(token),
+      HOLDFAST_SERVER: serverOf(this.#terms.connection, this.#io),
+    }
+  }
+
+  #onLoss(lock: LockHandle, supervisor: Supervisor, killAtMs: number): void {
+    this.#wasLost = true
+    if (lock.isHeld) {
+      this.#say(`${lock.key} could not be confirmed in time; stopping the command`)
+      supervisor.stop(killAtMs)
+      return
+    }
+    // Somebody else may have it already.
+    supervisor.stop(killAtMs)
+    supervisor.kill()
+  }
+
+  #onSignal(signal: CliSignal): void {
+    if (signal === 'SIGTSTP') {
+      this.#say('not suspended: the lock would run out while the command waits')
+      return
+    }
+    if (this.#isRunning) {
+      this.#supervisor?.signal(signal)
+      return
+    }
+    if (!ENDING.includes(signal)) return
+    this.#endedBy ??= signal
+    this.#giveUp.abort()
+  }
+
+  #exitCodeOf(end: CommandEnd): number {
+    if (this.#wasLost) return EXIT_CODES.lost.code
+    switch (end.kind) {
+      case 'exited':
+        return end.code
+      case 'killed':
+        return end.overdue ? EXIT_CODES.lost.code : exitCodeOfSignal(end.signal)
+      case 'not-started':
+        return this.#exitCodeOfNoStart(end.code)
+      case 'unsupervised':
+        this.#say('the process that looked after the command is gone; the command was killed')
+        return EXIT_CODES.internal.code
+    }
+  }
+
+  #exitCodeOfNoStart(code: string): number {
+    const program = this.#terms.command[0] ?? ''
+    if (code === 'ENOENT') {
+      this.#say(`${program}: command not found`)
+      return EXIT_CODES.notFound.code
+    }
+    this.#say(`${program}: cannot be executed (${code})`)
+    return EXIT_CODES.cannotRun.code
+  }
+
+  #exitCodeOfEndedWait(): number {
+    return this.#endedBy === undefined ? EXIT_CODES.ok.code : exitCodeOfSignal(this.#endedBy)
+  }
+
+  #exitCodeOfRefusal(error: unknown): number {
+    if (this.#endedBy !== undefined && isLockError(error, 'LOCK_ABORTED')) {
+      return exitCodeOfSignal(this.#endedBy)
+    }
+    const code = exitCodeOfError(error)
+    if (code !== EXIT_CODES.failed.code || !isLockError(error)) throw error
+    this.#say(error.message)
+    return EXIT_CODES.notAcquired.code
+  }
+
+  #say(text: string): void {
+    const paint = choosePaint(this.#io, this.#io.stderr)
+    this.#io.stderr.write(`${paint('holdfast:', 'red')} ${toPrintable(text)}\n`)
+  }
+}

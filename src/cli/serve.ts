@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs'
+import type { LockEngine } from '../engine/engine.ts'
+import { isLoopback } from '../server/access/loopback.ts'
+import { LockServer } from '../server/lock-server.ts'
+import { Log } from '../server/log/log.ts'
+import { SystemClock } from '../time/system-clock.ts'
+import type { CliIo } from './cli-io.ts'
+import { EXIT_CODES, exitCodeOfSignal } from './exit-codes.ts'
+import { followAccessFiles, readTls, readTokens } from './serve/access-files.ts'
+import { openServeEngine } from './serve/open-serve-engine.ts'
+import { readServeSettings, type ServeSettings } from './settings/read-serve-settings.ts'
+import { SettingError } from './settings/setting-error.ts'
+
+/** A stop takes no longer than this, whatever clients do. */
+const STOP_MS = 4_500
+
+/** Run a server until a signal stops it. Resolves to the exit code. */
+export async function runServe(args: readonly string[], io: CliIo): Promise<number> {
+  const settings = readServeSettings({
+    args,
+    env: io.env,
+    readFile: (path) => readFileSync(path, 'utf8'),
+  })
+  const log = createLog(settings, io)
+  const engine = await openServeEngine(settings)
+  try {
+    const server = await openServer({ settings, engine, log })
+    const stopFollowing = followAccessFiles(settings, server, log)
+    const stopped = waitForSignal(io, log)
+    announce(server, io, log)
+    await stopped
+    stopFollowing()
+    await stop(server, engine)
+    log.info('stopped')
+    return EXIT_CODES.ok.code
+  } finally {
+    await engine.close()
+  }
+}
+
+function createLog({ log: level }: ServeSettings, io: CliIo): Log {
+  const clock = new SystemClock()
+  return new Log({
+    level,
+    form: io.stderr.isTTY ? 'pretty' : 'json',
+    write: (line) => io.stderr.write(line),
+    wallMs: () => clock.wallMs(),
+  })
+}
+
+interface ServerParts {
+  readonly settings: ServeSettings
+  readonly engine: LockEngine
+  readonly log: Log
+}
+
+async function openServer({ settings, engine, log }: ServerParts): Promise<LockServer> {
+  const { host, port, law, limits, sessionGraceMs, insecure } = settings
+  const tokens = readTokens(settings)
+  const tls = readTls(settings)
+  if (!isLoopback(host) && tls === undefined) {
+    log.warn('no TLS beyond this machine: tokens and names can be read on the network', { host })
+  }
+  try {
+    return await LockServer.open({
+      engine,
+      settings: law,
+      host,
+      port,
+      limits,
+      sessionGraceMs,
+      insecure,
+      tokens,
+      tls,
+      log,
+    })
+  } catch (error) {
+    throw toListenError(error as NodeJS.ErrnoException, settings)
+  }
+}
+
+const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there already',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'this machine has no such address',
+  EACCES: 'this user may not listen there',
+}
+
+function toListenError(error: NodeJS.ErrnoException, { host, port }: ServeSettings): Error {
+  const { code = '', message } = error
+  if (Object.hasOwn(LISTEN_PROBLEMS, code)) {
+    return new SettingError(`host ${host}, port ${port}`, LISTEN_PROBLEMS[code] ?? message)
+  }
+  if (/^ERR_(?:OSSL|TLS|CRYPTO)/.test(code)) {
+    return new SettingError('tls-cert, tls-key, tls-ca', 'they do not fit together, or are no PEM')
+  }
+  return error
+}
+
+/** One line for programs that wait for it, and for people something to try. */
+function announce(server: LockServer, io: CliIo, log: Log): void {
+  io.stdout.write(`listening on ${server.url}\n`)
+  if (io.stdout.isTTY || io.env['npm_lifecycle_event'] === 'start') {
+    io.stdout.write(`try: curl -s ${server.url}/v1/acquire -d '{"key":"orders/42","owner":"me"}'\n`)
+  }
+  log.debug('listening', { url: server.url })
+}
+
+/** The first signal asks for an orderly stop; a second one does not want to wait for it. */
+function waitForSignal(io: CliIo, log: Log): Promise<void> {
+  return new Promise((resolve) => {
+    let isStopping = false
+    io.onSignals(['SIGTERM', 'SIGINT'], (signal) => {
+      if (isStopping) process.exit(exitCodeOfSignal(signal))
+      isStopping = true
+      log.info('stopping', { signal })
+      resolve()
+    })
+  })
+}
+
+/** Everything acknowledged is on disk before this begins, so cutting it short loses nothing. */
+async function stop(server: LockServer, engine: LockEngine): Promise<void> {
+  const tooLong = setTimeout(() => process.exit(EXIT_CODES.ok.code), STOP_MS)
+  await server.close()
+  await engine.close()
+  clearTimeout(tooLong)
+}

@@ -1,0 +1,64 @@
+import type { ServerLimits } from '../../server/server-limits.ts'
+
+export interface LimitRule {
+  readonly unit: 'bytes' | 'ms' | 'count'
+  readonly min: number
+  readonly max: number
+  /** As it would be written. */
+  readonly default: string
+  readonly meaning: string
+}
+
+const MIB = 1024 * 1024
+const DAY_MS = 86_400_000
+const MANY = 1_000_000_000
+
+/** What `--limit NAME=VALUE` takes. Keys, owners and leases cannot be longer than the law allows. */
+export const LIMIT_TABLE: Readonly<Record<keyof ServerLimits, LimitRule>> = {
+  body: {
+    unit: 'bytes',
+    min: 1024,
+    max: 64 * MIB,
+    default: '16KiB',
+    meaning: 'body of a request',
+  },
+  'batch-body': {
+    unit: 'bytes',
+    min: 1024,
+    max: 64 * MIB,
+    default: '256KiB',
+    meaning: 'body of a batch',
+  },
+  key: { unit: 'bytes', min: 1, max: 512, default: '512B', meaning: 'a key or resource' },
+  owner: { unit: 'bytes', min: 1, max: 256, default: '256B', meaning: 'an owner or node' },
+  ttl: { unit: 'ms', min: 100, max: DAY_MS, default: '24h', meaning: 'a lease' },
+  wait: {
+    unit: 'ms',
+    min: 1,
+    max: DAY_MS,
+    default: '1h',
+    meaning: 'a wait that is given as a number',
+  },
+  waiters: { unit: 'count', min: 1, max: MANY, default: '10000', meaning: 'waiters of one key' },
+  holds: {
+    unit: 'count',
+    min: 1,
+    max: MANY,
+    default: '100000',
+    meaning: 'holds and open requests of one principal',
+  },
+  streams: {
+    unit: 'count',
+    min: 1,
+    max: MANY,
+    default: '1000',
+    meaning: 'event streams of one principal',
+  },
+  connections: {
+    unit: 'count',
+    min: 1,
+    max: MANY,
+    default: '10000',
+    meaning: 'open connections',
+  },
+}

@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+/** By its own address, so that it is found from any working directory. */
+const LOADER = import.meta.resolve('tsx')
+
+export interface CliProcessOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** What is written to its standard input, which then ends. */
+  readonly input?: string
+}
+
+/** `holdfast` in a process of its own. */
+export class CliProcess {
+  readonly #process: ChildProcess
+  /** The exit code; 128 and the number of the signal as a shell would say, had one ended it. */
+  readonly code: Promise<number | null>
+  stdout = ''
+  stderr = ''
+
+  constructor(args: readonly string[], options: CliProcessOptions = {}) {
+    const { env = {}, cwd, input = '' } = options
+    this.#process = spawn(process.execPath, ['--import', LOADER, MAIN, ...args], {
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '', ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      ...(cwd !== undefined && { cwd }),
+    })
+    this.#process.stdout?.on('data', (chunk) => (this.stdout += String(chunk)))
+    this.#process.stderr?.on('data', (chunk) => (this.stderr += String(chunk)))
+    this.#process.stdin?.on('error', () => {})
+    this.#process.stdin?.end(input)
+    this.code = new Promise((resolve) => this.#process.once('close', resolve))
+  }
+
+  get pid(): number {
+    return this.#process.pid ?? 0
+  }
+
+  get hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null
+  }
+
+  /** As a reader such as `head` that has seen enough. */
+  stopReading(): void {
+    this.#process.stdout?.destroy()
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#process.kill(signal)
+  }
+}
+
+/** Whether a process is there that can still do something. The dead that nobody has collected cannot. */
+export function isAlive(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
+  return /^[^Z\s]/.test(stdout)
+}

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, describe, expect, it } from 'vitest'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const TIMEOUT_MS = 60_000
+
+let running: number | undefined
+
+/** An example that did not end by itself is ended with all that it started. */
+afterEach(() => {
+  if (running !== undefined) process.kill(-running, 'SIGKILL')
+  running = undefined
+})
+
+/** What an example prints. It runs on the built package, as a user's program does. */
+async function runExample(program: string, args: readonly string[]): Promise<string[]> {
+  const child = spawn(program, args, { cwd: ROOT, detached: true })
+  running = child.pid
+  let printed = ''
+  child.stdout.on('data', (chunk) => (printed += String(chunk)))
+  child.stderr.on('data', (chunk) => (printed += String(chunk)))
+  const code = await new Promise((resolve) => child.once('close', resolve))
+  running = undefined
+  expect(code, printed).toBe(0)
+  return printed.split('\n').filter((line) => line !== '')
+}
+
+function runTypeScript(name: string): Promise<string[]> {
+  return runExample(process.execPath, ['--import', 'tsx', `examples/${name}`])
+}
+
+describe('the examples', { timeout: TIMEOUT_MS }, () => {
+  it('three nodes take turns, and one of them builds the report', async () => {
+    const lines = await runTypeScript('three-nodes/three-nodes.ts')
+    expect(lines.at(-1)).toBe('Everyone has had a turn.')
+    expect(lines.filter((line) => line.includes('builds the report'))).toHaveLength(1)
+  })
+
+  it('a service developer loses no addition, and a late write is refused', async () => {
+    expect(await runTypeScript('service-developer/fenced-write.ts')).toEqual([
+      'twelve additions by three processes: total 30',
+      'another process had its turn meanwhile: total 130',
+      'the slow process wakes up and writes: refused',
+      'the slow process is told: LOCK_LOST',
+      'total 130',
+    ])
+  })
+
+  it('a hundred nodes of a platform team download a layer once', async () => {
+    const lines = await runTypeScript('platform-team/pull-once.ts')
+    expect(lines).toEqual([
+      '100 nodes want sha256:4f06b3f7a2',
+      'downloaded: 1, skipped: 99, failed: 0',
+      'written to the storage: 1 times',
+      '100 nodes want sha256:9b1c58e0d4, and the network of the first one is broken',
+      'downloaded: 1, skipped: 98, failed: 1',
+      'written to the storage: 1 times',
+      'nodes that use sha256:4f06b3f7a2 now: 100',
+      'deleting it: refused, it is in use',
+    ])
+  })
+
+  it('an operator sees who hangs, takes the lock away, and the others go on', async () => {
+    const lines = await runExample('sh', ['examples/operator/who-holds-this.sh'])
+    const text = lines.join('\n')
+    expect(text).toMatch(/^nightly-report +lock +write +batch-1-\S+ .* 2 +\d+$/m)
+    expect(text).toMatch(/^1 +batch-2-\S+ +write/m)
+    expect(text).toMatch(/^2 +batch-3-\S+ +write/m)
+    expect(text).toContain('Released nightly-report: 1 hold ended.')
+    expect(text).toContain('batch-1 ended with 79')
+    expect(text.indexOf('batch-2: done')).toBeLessThan(text.indexOf('batch-3: done'))
+    expect(text).toMatch(/^nightly-report +batch-1-\S+ +write .* forced +\d+$/m)
+  })
+})
