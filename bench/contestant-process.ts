@@ -5,6 +5,8 @@ import type { ChildMessage, MeasureRequest } from './contestant-child.ts'
 import type { Sample } from './scenario.ts'
 
 const CHILD = fileURLToPath(new URL('./contestant-child.ts', import.meta.url))
+/** Far more than the slowest round needs; a contestant that hangs ends the bench. */
+const ANSWER_MS_MAX = 300_000
 /** A million locks of any contestant fit into this. */
 const HEAP_MIB = 4096
 
@@ -51,7 +53,8 @@ export class ContestantProcess {
     const ended = this.#exited.then(() => {
       throw new Error(`a contestant ended early: ${this.#child.spawnargs.slice(-3).join(', ')}`)
     })
-    const [message] = await Promise.race([once(this.#child, 'message'), ended])
+    const signal = AbortSignal.timeout(ANSWER_MS_MAX)
+    const [message] = await Promise.race([once(this.#child, 'message', { signal }), ended])
     return message as ChildMessage
   }
 }

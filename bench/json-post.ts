@@ -28,7 +28,6 @@ export class JsonPoster {
   }
 
   async post(path: string, body: unknown): Promise<JsonAnswer> {
-    const connection = this.#idle.pop() ?? (await this.#open())
     const text = JSON.stringify(body)
     const head = [
       `POST ${path} HTTP/1.1`,
@@ -36,13 +35,32 @@ export class JsonPoster {
       'Content-Type: application/json',
       `Content-Length: ${Buffer.byteLength(text)}`,
     ]
-    const answer = await connection.send(head.join('\r\n') + HEAD_END + text)
-    this.#idle.push(connection)
-    return answer
+    const request = head.join('\r\n') + HEAD_END + text
+    const idle = this.#takeIdle()
+    const answer = idle === undefined ? null : await this.#exchange(idle, request)
+    // A server that closes an idle connection may do so while a request is on its way.
+    return answer ?? (await this.#exchange(await this.#open(), request)) ?? fail()
   }
 
   close(): void {
     for (const connection of this.#all) connection.close()
+  }
+
+  /** Null if the server closed the connection instead. */
+  async #exchange(connection: PostConnection, request: string): Promise<JsonAnswer | null> {
+    const answer = await connection.send(request)
+    if (answer !== null) this.#idle.push(connection)
+    return answer
+  }
+
+  /** Servers close connections that were idle for some seconds, such as during another one's turn. */
+  #takeIdle(): PostConnection | undefined {
+    let connection = this.#idle.pop()
+    while (connection?.isClosed === true) {
+      this.#all.delete(connection)
+      connection = this.#idle.pop()
+    }
+    return connection
   }
 
   async #open(): Promise<PostConnection> {
@@ -54,35 +72,36 @@ export class JsonPoster {
   }
 }
 
-interface Pending {
-  readonly resolve: (answer: JsonAnswer) => void
-  readonly reject: (error: Error) => void
-}
-
 class PostConnection {
   readonly #socket: Socket
   #received = ''
-  #pending: Pending | undefined
+  #answer: ((answer: JsonAnswer | null) => void) | undefined
+  isClosed = false
 
   constructor(socket: Socket) {
     this.#socket = socket
     // The bodies of the bench are plain ASCII, so that characters are bytes.
     socket.setEncoding('latin1')
     socket.on('data', (text: string) => this.#receive(text))
-    socket.on('error', (error) => this.#pending?.reject(error))
-    socket.on('close', () => this.#pending?.reject(new Error('the server closed a connection')))
+    socket.on('error', () => this.#closed())
+    socket.on('end', () => this.#closed())
+    socket.on('close', () => this.#closed())
   }
 
-  send(request: string): Promise<JsonAnswer> {
-    return new Promise((resolve, reject) => {
-      this.#pending = { resolve, reject }
+  send(request: string): Promise<JsonAnswer | null> {
+    return new Promise((resolve) => {
+      this.#answer = resolve
       this.#socket.write(request, 'latin1')
     })
   }
 
   close(): void {
-    this.#pending = undefined
     this.#socket.destroy()
+  }
+
+  #closed(): void {
+    this.isClosed = true
+    this.#answer?.(null)
   }
 
   #receive(text: string): void {
@@ -90,8 +109,12 @@ class PostConnection {
     const answer = parseAnswer(this.#received)
     if (answer === null) return
     this.#received = ''
-    this.#pending?.resolve(answer)
+    this.#answer?.(answer)
   }
+}
+
+function fail(): never {
+  throw new Error('the server closed a new connection')
 }
 
 /** Null until it is complete. */

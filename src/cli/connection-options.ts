@@ -6,9 +6,11 @@ import { assertListening } from './assert-listening.ts'
 import type { CliIo } from './cli-io.ts'
 import { UsageError } from './usage-error.ts'
 
-export const SERVER_DEFAULT = 'http://127.0.0.1:8086'
+const SERVER_DEFAULT = 'http://127.0.0.1:8086'
 
 const CLOSE_MS_MAX = 1_000
+/** The data directory of a server, opened without one: what is in it is shown, and goes on. */
+const KEEPS_HISTORY = /^file:/i
 
 /** Options of every command that talks to a server, for `parseCommandArgs`. */
 export const CONNECTION_OPTIONS = {
@@ -48,7 +50,7 @@ export async function openLocks(
   const owner = options.owner ?? describeMyself()
   const server = serverOf(values, io)
   await assertListening(server)
-  return connect(server, { owner, ...(token !== undefined && { token }) })
+  return connect(server, { owner, token, history: KEEPS_HISTORY.test(server) })
 }
 
 /** Connect, do something, and close whatever came of it. */

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { LockEngine } from '../engine/engine.ts'
 import { isLoopback } from '../server/access/loopback.ts'
-import { LockServer } from '../server/lock-server.ts'
+import { assertGuarded } from '../server/access/open-access.ts'
+import { LockServer, type LockServerOptions } from '../server/lock-server.ts'
 import { Log } from '../server/log/log.ts'
 import { SystemClock } from '../time/system-clock.ts'
 import type { CliIo } from './cli-io.ts'
@@ -22,9 +23,10 @@ export async function runServe(args: readonly string[], io: CliIo): Promise<numb
     readFile: (path) => readFileSync(path, 'utf8'),
   })
   const log = createLog(settings, io)
+  const access = readAccess(settings, log)
   const engine = await openServeEngine(settings)
   try {
-    const server = await openServer({ settings, engine, log })
+    const server = await openServer({ settings, access, engine, log })
     const stopFollowing = followAccessFiles(settings, server, log)
     const stopped = waitForSignal(io, log)
     announce(server, io, log)
@@ -48,30 +50,38 @@ function createLog({ log: level }: ServeSettings, io: CliIo): Log {
   })
 }
 
+type AccessMaterial = Pick<LockServerOptions, 'tokens' | 'tls' | 'insecure'>
+
+/** Everything that can be wrong about access is found before anything is opened. */
+function readAccess(settings: ServeSettings, log: Log): AccessMaterial {
+  const { host, insecure } = settings
+  const tokens = readTokens(settings)
+  const tls = readTls(settings)
+  assertGuarded({ host, tokens, insecure, asksForCertificates: tls?.ca !== undefined })
+  if (!isLoopback(host) && tls === undefined) {
+    log.warn('no TLS beyond this machine: tokens and names can be read on the network', { host })
+  }
+  return { tokens, tls, insecure }
+}
+
 interface ServerParts {
   readonly settings: ServeSettings
+  readonly access: AccessMaterial
   readonly engine: LockEngine
   readonly log: Log
 }
 
-async function openServer({ settings, engine, log }: ServerParts): Promise<LockServer> {
-  const { host, port, law, limits, sessionGraceMs, insecure } = settings
-  const tokens = readTokens(settings)
-  const tls = readTls(settings)
-  if (!isLoopback(host) && tls === undefined) {
-    log.warn('no TLS beyond this machine: tokens and names can be read on the network', { host })
-  }
+async function openServer({ settings, access, engine, log }: ServerParts): Promise<LockServer> {
+  const { host, port, law, limits, sessionGraceMs } = settings
   try {
     return await LockServer.open({
+      ...access,
       engine,
       settings: law,
       host,
       port,
       limits,
       sessionGraceMs,
-      insecure,
-      tokens,
-      tls,
       log,
     })
   } catch (error) {

@@ -5,6 +5,7 @@ import type { EmbeddedOptions } from './lock-options.ts'
 /** The options of an engine in this process, as such an engine takes them. */
 export interface EmbeddedSettings {
   readonly shards?: number
+  readonly history?: boolean
   readonly settings: Partial<LawSettings>
 }
 
@@ -14,7 +15,7 @@ const SETTING_MS_MAX = 366 * 24 * 60 * 60 * 1000
 /** Only what was given: everything else is the engine's to choose. */
 export function parseEmbeddedOptions(options: EmbeddedOptions): EmbeddedSettings {
   const { lanes, coordination, multiNode, updateRequiresNoRef, retention } = options
-  const { waiterPatience, claimWindow, waitersPerKeyMax, shards } = options
+  const { waiterPatience, claimWindow, waitersPerKeyMax, shards, history } = options
   const settings: Partial<LawSettings> = {
     ...(lanes !== undefined && { lanes: Object.freeze([...lanes]) }),
     ...(coordination !== undefined && { coordination }),
@@ -27,7 +28,11 @@ export function parseEmbeddedOptions(options: EmbeddedOptions): EmbeddedSettings
     ...(claimWindow !== undefined && { claimWindowMs: parseSetting('claimWindow', claimWindow) }),
     ...(waitersPerKeyMax !== undefined && { waitersPerKeyMax }),
   }
-  return shards === undefined ? { settings } : { settings, shards }
+  return {
+    settings,
+    ...(shards !== undefined && { shards }),
+    ...(history === true && { history }),
+  }
 }
 
 function parseSetting(option: string, value: Duration): number {

@@ -12,7 +12,7 @@ import type { LocksContext } from './locks-context.ts'
 import { toLossReason } from './lost-error.ts'
 import { ModeChanger } from './mode-changer.ts'
 import { createRefusalError } from './refusal-errors.ts'
-import { releaseAgain, releaseStep } from './release-step.ts'
+import { releaseAgain, settleRelease } from './release-step.ts'
 import {
   callOff,
   type GrantAnswer,
@@ -302,23 +302,24 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     })
   }
 
-  async #release(): Promise<void> {
-    const wasHeld = this.end()
-    if (wasHeld) return this.#giveUp()
+  #release(): Promise<void> {
+    if (this.end()) return this.#giveUp()
     // What the holder no longer trusts may still stand in the way of others.
-    if (this.loss !== 'expired' && this.loss !== 'unconfirmed') return
-    try {
-      await this.#giveUp()
-    } catch {
-      // It was lost before; that it could not be released is no news.
-    }
+    if (this.loss !== 'expired' && this.loss !== 'unconfirmed') return RELEASED
+    // It was lost before; that it could not be released is no news.
+    return this.#giveUp().catch(() => {})
   }
 
   async #giveUp(): Promise<void> {
-    await this.#changer?.settle()
+    if (this.#changer !== undefined) await this.#changer.settle()
     // An owner of its own needs no request id: its token cannot release anybody else.
     const requestId = this.#idPrefix === '' ? undefined : this.nextId()
     const command = this.createRelease(this.#mode, requestId)
-    this.finishRelease(await releaseStep(this.context, command))
+    const answer = this.context.send(command)
+    if (answer instanceof Promise) {
+      this.finishRelease(await settleRelease(this.context, command, answer))
+    } else {
+      this.finishRelease(answer)
+    }
   }
 }

@@ -86,6 +86,7 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
 
   get remainingMs(): number {
     const nowMs = this.context.clock.nowMs()
+    if (this.#renewal === 'session') this.#followSession()
     return this.#checkDeadline(nowMs) ? 0 : this.#deadlineAtMs - nowMs
   }
 

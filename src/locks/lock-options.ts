@@ -44,6 +44,8 @@ export interface EmbeddedOptions {
   readonly waitersPerKeyMax?: number | undefined
   /** Parts that the keys are divided into. Default 32. */
   readonly shards?: number | undefined
+  /** Keep who held what until when, for `history`. Default off, and then it costs nothing. */
+  readonly history?: boolean | undefined
 }
 
 /** What a connection to a lock server (`http:`, `https:`) can be told. */

@@ -9,8 +9,17 @@ export async function releaseStep(
   context: LocksContext,
   command: Release,
 ): Promise<Released | Refused> {
+  return settleRelease(context, command, context.engine.apply(command))
+}
+
+/** The same, once the release has been sent. */
+export async function settleRelease(
+  context: LocksContext,
+  command: Release,
+  answering: Promise<Released | Refused>,
+): Promise<Released | Refused> {
   try {
-    return await context.engine.apply(command)
+    return await answering
   } catch (error) {
     return releaseAgain(context, command, error)
   }

@@ -3,7 +3,6 @@ export interface AuditEntry {
   readonly action: 'force'
   /** Who did it; `undefined` where auth is off. */
   readonly principal: string | undefined
-  readonly address: string | undefined
   readonly kind: 'lock' | 'operation'
   readonly key: string
   /** Whose holds were ended; `undefined` for everybody's. */

@@ -138,7 +138,9 @@ export class LockServer {
 
 function createContext(options: LockServerOptions): ServerContext {
   const { engine, clock = new SystemClock(), host = HOST_DEFAULT, log = NO_LOG } = options
-  const choices = { ...options, host, asksForCertificates: options.tls?.ca !== undefined }
+  const audit: AuditLog = options.audit ?? ((entry) => log.warn('audit', { ...entry }))
+  const asksForCertificates = options.tls?.ca !== undefined
+  const choices = { ...options, host, asksForCertificates, audit }
   assertGuarded(choices)
   const sessionGraceMs = options.sessionGraceMs ?? SESSION_GRACE_MS_DEFAULT
   const settings = { ...DEFAULT_SETTINGS, ...options.settings }
@@ -163,7 +165,6 @@ function createContext(options: LockServerOptions): ServerContext {
     operations: new OperationFeed(events, settings.coordination),
     streamSessions: new StreamSessions({ clock, graceMs: sessionGraceMs }),
     answers: new AnswerMemory(clock),
-    audit: options.audit ?? ((entry) => log.warn('audit', { ...entry })),
   }
   return { ...context, present: new PresentMetrics(context) }
 }

@@ -2,7 +2,6 @@ import type { LockEngine } from '../engine/engine.ts'
 import type { LawSettings } from '../law/settings.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Access } from './access/access.ts'
-import type { AuditLog } from './audit-log.ts'
 import type { AnswerMemory } from './http/answer-memory.ts'
 import type { Log } from './log/log.ts'
 import type { PresentMetrics } from './metrics/present-metrics.ts'
@@ -45,6 +44,4 @@ export interface ServerContext {
   readonly streamSessions: StreamSessions
   /** Answers that a client may ask for again. */
   readonly answers: AnswerMemory
-  /** Told what operators do. */
-  readonly audit: AuditLog
 }

@@ -176,5 +176,11 @@ function resetSocket(socket: Socket): void {
 function untilClosed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.once('close', () => resolve())
+    // A reset that comes too late, because the other side has ended already, ends in an error only.
+    socket.on('error', () => {
+      setImmediate(() => {
+        if (socket.closed) resolve()
+      })
+    })
   })
 }

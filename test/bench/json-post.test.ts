@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { JsonPoster, parseAnswer } from '../../bench/json-post.ts'
 
@@ -42,6 +42,25 @@ describe('a poster of JSON', () => {
     const answer = await poster.post('/c', { key: 'x' })
     expect(answer).toEqual({ status: 200, body: { path: '/c', got: '{"key":"x"}' } })
     expect(connections).toBe(2)
+    poster.close()
+    server.close()
+    await once(server, 'close')
+  })
+
+  it('opens another connection when the server has closed an idle one', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'Content-Length': 2 }).end('{}')
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const poster = new JsonPoster(`http://127.0.0.1:${port}`)
+    const connected = once(server, 'connection') as Promise<[Socket]>
+    await poster.post('/a', {})
+    const [socket] = await connected
+    server.closeIdleConnections()
+    await once(socket, 'close')
+    expect((await poster.post('/b', {})).status).toBe(200)
     poster.close()
     server.close()
     await once(server, 'close')

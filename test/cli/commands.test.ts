@@ -1,7 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { runCli } from '../../src/cli/run-cli.ts'
+import type { LockEngine } from '../../src/engine/engine.ts'
+import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
 import { connect } from '../../src/locks/connect.ts'
 import type { Locks } from '../../src/locks/locks.ts'
+import { LockServer } from '../../src/server/lock-server.ts'
 import { CapturedIo, type CapturedOptions } from './captured-io.ts'
 
 let servers = 0
@@ -190,14 +196,29 @@ describe('release', () => {
 })
 
 describe('history', () => {
+  let keeping: LockServer
+  let engine: LockEngine
+
+  beforeEach(async () => {
+    engine = openMemoryEngine({ settings: {}, history: true })
+    keeping = await LockServer.open({ engine })
+    server = keeping.url
+  })
+
+  afterEach(async () => {
+    await keeping.close()
+    await engine.close()
+  })
+
   it('shows the latest ends first', async () => {
-    await locks.withLock('a', async () => {})
-    const lock = await locks.acquire('b')
-    await locks.forceRelease('b')
+    await using held = await connect(server, { owner: 'node-2' })
+    await held.withLock('a', async () => {})
+    const lock = await held.acquire('b')
+    await held.forceRelease('b')
     const { lines } = await run(['history'])
     expect(lines[0]).toMatch(/^KEY +HELD BY +MODE +FROM +FOR +END +TOKEN$/)
     expect(lines[1]).toMatch(new RegExp(`^b +${lock.owner} +write +[\\d:]+ +\\d+ms +forced +`))
-    expect(lines[2]).toMatch(/^a +node-1-\S+ +write +[\d:]+ +\d+ms +released +\d+$/)
+    expect(lines[2]).toMatch(/^a +node-2-\S+ +write +[\d:]+ +\d+ms +released +\d+$/)
     expect((await run(['history', 'a'])).lines).toHaveLength(2)
     expect((await run(['history', '--limit', '1'])).lines).toHaveLength(2)
     expect(await runJson('history', 'b')).toEqual({
@@ -205,9 +226,24 @@ describe('history', () => {
     })
   })
 
-  it('says when nothing has ended', async () => {
+  it('says when nothing has ended, and when nobody writes it down', async () => {
     expect((await run(['history'])).stderr.text).toBe('Nothing has ended lately.\n')
     expect(await runJson('history')).toEqual({ history: [] })
+    const forgetful = await run(['history', '--server', 'memory:'])
+    expect(forgetful.stderr.text).toBe('This engine keeps no history.\n')
+  })
+
+  it('is kept in a data directory, and shown without a server', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'holdfast-history-'))
+    try {
+      await using kept = await connect(`file:${directory}`, { history: true })
+      await kept.withLock('a', async () => {})
+      await kept.close()
+      const { lines } = await run(['history', '--server', `file:${directory}`])
+      expect(lines[1]).toMatch(/^a +\S+ +write .* released +\d+$/)
+    } finally {
+      await rm(directory, { recursive: true, force: true })
+    }
   })
 })
 
@@ -231,6 +267,28 @@ describe('watch', () => {
     expect(lines).toHaveLength(2)
     expect(lines[0]).toMatch(/granted .*orders\/1.* node-1-\S+ +write +token \d+/)
     expect(lines[1]).toMatch(/released .*orders\/1/)
+  })
+
+  it('goes on after a restart of the server', async () => {
+    const engine = openMemoryEngine({ settings: {} })
+    const first = await LockServer.open({ engine })
+    const { port } = first.address
+    server = first.url
+    const io = new CapturedIo({ env: { HOLDFAST_SERVER: server }, columns: 200 })
+    const watching = runCli(['watch'], io)
+    await vi.waitFor(() => expect(io.stderr.text).toContain('Watching'))
+    await first.close()
+    const second = await LockServer.open({ engine, port })
+    await using again = await connect(server)
+    await vi.waitFor(async () => {
+      await again.withLock('b', async () => {})
+      expect(io.stdout.text).toContain('granted')
+    }, 15_000)
+    io.raise('SIGTERM')
+    expect(await watching).toBe(143)
+    await again.close()
+    await second.close()
+    await engine.close()
   })
 
   it('prints JSON lines for machines', async () => {

@@ -50,15 +50,19 @@ function childrenOf(pid: number): number[] {
 }
 
 describe('a run that loses its lock', { timeout: TIMEOUT_MS }, () => {
-  it('is ended at once when an operator takes the lock away', async () => {
-    const runner = await startBeating('--ttl', '1h')
-    expect(await rig.locks.forceRelease('a')).toBe(1)
-    const forcedAtMs = Date.now()
-    expect(await runner.code).toBe(79)
-    expect(runner.stderr).toContain('an operator released it by force')
-    expect((await lastBeatMs()) - forcedAtMs).toBeLessThan(1_000)
-    expect(isAlive(await beaterPid())).toBe(false)
-  })
+  it.each(['session', 'http'])(
+    'is ended at once when an operator takes the lock away, over %s',
+    async (transport) => {
+      const server = `${rig.server.url}/?transport=${transport}`
+      const runner = await startBeating('--ttl', '1h', '--server', server)
+      expect(await rig.locks.forceRelease('a')).toBe(1)
+      const forcedAtMs = Date.now()
+      expect(await runner.code).toBe(79)
+      expect(runner.stderr).toContain('an operator released it by force')
+      expect((await lastBeatMs()) - forcedAtMs).toBeLessThan(1_000)
+      expect(isAlive(await beaterPid())).toBe(false)
+    },
+  )
 
   it('is asked to stop, then killed, before anyone else is granted the lock', async () => {
     const runner = await startBeating('--ttl', '2s')
@@ -80,6 +84,19 @@ describe('a run that loses its lock', { timeout: TIMEOUT_MS }, () => {
     const atMs = await granted
     expect(await lastBeatMs()).toBeLessThan(atMs)
     await rig.until(async () => !isAlive(await beaterPid()))
+    runner.kill('SIGCONT')
+    expect(await runner.code).toBe(79)
+  })
+
+  it('is killed in time when its session ends long before its lease', async () => {
+    await rig.close()
+    rig = await RunRig.open(1_500)
+    const runner = await startBeating('--ttl', '1h')
+    const granted = grantedAtMs()
+    await rig.untilQueued('a', 1)
+    runner.kill('SIGSTOP')
+    const atMs = await granted
+    expect(await lastBeatMs()).toBeLessThan(atMs)
     runner.kill('SIGCONT')
     expect(await runner.code).toBe(79)
   })

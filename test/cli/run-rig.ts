@@ -28,9 +28,9 @@ export class RunRig {
     this.locks = createLocks(engine, { owner: 'operator' })
   }
 
-  static async open(): Promise<RunRig> {
+  static async open(sessionGraceMs?: number): Promise<RunRig> {
     const engine = openMemoryEngine({ settings: { lanes: [] } })
-    const server = await LockServer.open({ engine })
+    const server = await LockServer.open({ engine, sessionGraceMs })
     return new RunRig(engine, server, await mkdtemp(join(tmpdir(), 'holdfast-run-')))
   }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAlive } from './cli-process.ts'
 import { RunRig } from './run-rig.ts'
@@ -77,12 +78,34 @@ describe('run', { timeout: TIMEOUT_MS }, () => {
     expect(await rig.isFree('a')).toBe(true)
   })
 
+  it('says 126 when the arguments are more than the system takes', async () => {
+    const huge = 'x'.repeat(120_000)
+    const runner = rig.run(['a', '--', 'sh', '-c', `exec true ${'"$0" '.repeat(40)}`, huge])
+    expect([126, 127]).toContain(await runner.code)
+    expect(await rig.isFree('a')).toBe(true)
+  })
+
   it('says 69 when there is no server', async () => {
     const env = { HOLDFAST_SERVER: 'http://127.0.0.1:1' }
     const runner = rig.run(['a', '--wait', '1s', '--', 'touch', 'started'], { env })
     expect(await runner.code, runner.stderr).toBe(69)
     expect(runner.stderr).toContain('start a server with "holdfast serve"')
     expect(existsSync(rig.path('started'))).toBe(false)
+  })
+
+  it('gives up without an answer when a server that does not answer is interrupted', async () => {
+    const deaf = createServer(() => {})
+    await new Promise<void>((resolve) => deaf.listen(0, '127.0.0.1', resolve))
+    const { port } = deaf.address() as AddressInfo
+    const env = { HOLDFAST_SERVER: `http://127.0.0.1:${port}` }
+    const connected = new Promise((resolve) => deaf.once('connection', resolve))
+    const runner = rig.run(['a', '--', 'touch', 'started'], { env })
+    await connected
+    const interruptedAtMs = Date.now()
+    runner.kill('SIGINT')
+    expect(await runner.code).toBe(130)
+    expect(Date.now() - interruptedAtMs).toBeLessThan(8_000)
+    deaf.close()
   })
 
   it.each([

@@ -77,18 +77,6 @@ export class ClientRig {
     }
   }
 
-  async untilHeldBy(node: string, resource = 'layer'): Promise<void> {
-    for (;;) {
-      const { holders } = await this.engine.read({
-        kind: 'inspect',
-        namespace: 'operation',
-        key: resource,
-      })
-      if (holders[0]?.node === node) return
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-  }
-
   async close(): Promise<void> {
     this.proxy.set({})
     await Promise.all(this.#clients.map((client) => client.close()))

@@ -20,6 +20,12 @@ async function expectThatItWorks(client: ReturnType<ClientRig['client']>): Promi
   expect(await client.unlock(operation)).toMatchObject({ released: true })
 }
 
+async function untilDropped(): Promise<void> {
+  while (rig.proxy.counters.toClient.bytesDropped === 0) {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
 async function grants(resource: string): Promise<number> {
   const { token } = await rig.engine.read({
     kind: 'inspect',
@@ -130,12 +136,10 @@ describe('a lock client that listens', () => {
     await a.lock(PULL)
     const locking = b.lock(PULL)
     await rig.untilWaiting(1)
-    // What the stream says gets lost from here on; what is asked on new connections does not.
-    const { toClient } = rig.proxy.counters
+    // The answer has arrived: what gets lost from here on is what the stream says.
+    await b.status(PULL)
     rig.proxy.set({ toClient: { kind: 'black-hole' } })
-    while (rig.proxy.counters.toClient.bytesDropped === toClient.bytesDropped) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    await untilDropped()
     rig.proxy.set({})
     await a.unlock({ ...PULL, error: 'disk full' })
     expect(await locking).toMatchObject(ACQUIRED)
@@ -150,7 +154,7 @@ describe('a time-out', () => {
     await a.lock(OTHER)
     rig.proxy.set({ toClient: { kind: 'black-hole' } })
     const locking = a.lock(PULL)
-    await rig.untilHeldBy('node-a')
+    await untilDropped()
     rig.proxy.set({})
     const { acquired, token } = await locking
     expect(acquired).toBe(true)

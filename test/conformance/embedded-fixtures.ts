@@ -10,17 +10,12 @@ import {
   openStoredEngine,
 } from '../../src/engines/embedded/embedded-engine.ts'
 import type { Disk } from '../../src/engines/embedded/journal/disk.ts'
-import type { EngineFixture, HistoryDose } from '../../src/testing/engine-suite/engine-fixture.ts'
+import type { EngineFixture } from '../../src/testing/engine-suite/engine-fixture.ts'
 import { Random } from '../../src/testing/random.ts'
 import { SimulatedDisk } from '../../src/testing/simulated-disk.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { EngineLives } from './engine-lives.ts'
-
-const { HOLDFAST_SEED, HOLDFAST_TEST_DOSE } = process.env
-const histories: HistoryDose = {
-  rounds: HOLDFAST_TEST_DOSE === 'long' ? 300 : 3,
-  ...(HOLDFAST_SEED === undefined ? {} : { seed: HOLDFAST_SEED }),
-}
+import { histories } from './histories.ts'
 
 export function createMemoryFixture(options: EmbeddedOptions = {}): EngineFixture {
   return {

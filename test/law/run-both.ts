@@ -1,5 +1,6 @@
 import type { KeyCommand } from '../../src/law/commands.ts'
 import type { Decision } from '../../src/law/decide.ts'
+import { compareForms } from './compare-forms.ts'
 import {
   describeLawAnswer,
   describeLawState,
@@ -18,7 +19,8 @@ export interface Pair {
 
 /**
  * Runs a command on both and compares what they answer, what they tell those who waited and what they
- * leave behind. Throws where they differ, or where a promise of the law is broken.
+ * leave behind. Throws where they differ, where a promise of the law is broken, or where its short form
+ * says anything else than the whole.
  */
 export function runBoth(
   { world, model }: Pair,
@@ -27,6 +29,7 @@ export function runBoth(
 ): Decision {
   const { nowMs, place = placeOf(command) } = at
   const { namespace, key } = place
+  compareForms(world, { command, nowMs, place })
   const before = world.state(namespace, key)
   const decision = world.run(command, nowMs, place)
   const answer = model.run(command, nowMs, place)

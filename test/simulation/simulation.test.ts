@@ -3,7 +3,7 @@ import { FAULT_KINDS, type FaultKind } from '../../src/testing/simulator/fault-k
 import { toFailureText } from '../../src/testing/simulator/failure-text.ts'
 import { runSimulation, type SimulationReport } from '../../src/testing/simulator/run-simulation.ts'
 import { FAILING_SEEDS } from './failing-seeds.ts'
-import { openEmbedded } from './open-embedded.ts'
+import { openEmbedded, openWithHistory } from './open-embedded.ts'
 
 const isLong = process.env['HOLDFAST_TEST_DOSE'] === 'long'
 const SEEDS = isLong ? 20_000 : 300
@@ -42,6 +42,13 @@ describe('the embedded engine and the library, simulated', () => {
     const absent = FAULT_KINDS.filter((kind) => (total.faults.get(kind) ?? 0) < 10)
     expect(absent).toEqual([])
     expect(total.answered).toBeGreaterThan(SEEDS * 30)
+  })
+
+  it('keep every promise with a history on the same failing disk', async () => {
+    for (let seed = 1; seed <= SEEDS_PER_TEST; seed += 1) {
+      expectFine(await runSimulation({ seed, open: openWithHistory }))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
   })
 
   it.each(FAILING_SEEDS)(

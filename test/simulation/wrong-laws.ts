@@ -97,6 +97,16 @@ export const WRONG_LAWS: readonly (readonly [name: string, law: Law, property: R
     /S2/,
   ],
   [
+    'a late copy of a request that joined an operation begins it anew',
+    lawWith((decision) =>
+      mapHolds(decision, (change) => {
+        const steps = change.hold.steps.map((step) => ({ ...step, joined: undefined }))
+        return { ...change, hold: { ...change.hold, steps } }
+      }),
+    ),
+    /S6/,
+  ],
+  [
     'an upgrade keeps its token',
     lawWith((decision, view) =>
       mapHolds(decision, (change) => {

@@ -95,7 +95,7 @@ function toHolderColumns(
     { heading: 'FOR', cell: ({ heldMs }) => showDuration(heldMs) },
     { heading: 'LEASE LEFT', cell: ({ leaseMs }) => showDuration(leaseMs) },
     { heading: 'TOKEN', cell: ({ token }) => String(token), align: 'right' },
-    ...columnIfAny<HolderReply>('SESSION', holders, ({ session }) => session),
+    ...columnIfAny<HolderReply>('SESSION', holders, ({ session }) => shorten(session)),
     ...columnIfAny<HolderReply>('SAYS', holders, ({ meta }) => meta),
   ]
 }
@@ -111,8 +111,13 @@ function toWaiterColumns(
     { heading: 'SINCE', cell: ({ waitedMs }) => showTime(nowMs - waitedMs, nowMs) },
     { heading: 'FOR', cell: ({ waitedMs }) => showDuration(waitedMs) },
     ...columnIfAny<WaiterReply>('LANE', queue, ({ lane }) => lane),
-    ...columnIfAny<WaiterReply>('SESSION', queue, ({ session }) => session),
+    ...columnIfAny<WaiterReply>('SESSION', queue, ({ session }) => shorten(session)),
   ]
+}
+
+/** A session that a machine has named says enough by its beginning; --json has it whole. */
+function shorten(session: string | undefined): string | undefined {
+  return session?.replace(/^([0-9a-f]{8})[0-9a-f]{24}$/, '$1…')
 }
 
 /** A column only where it has something to say. */

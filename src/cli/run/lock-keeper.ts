@@ -56,10 +56,6 @@ export class LockKeeper {
     return this.#graceMs
   }
 
-  get isLost(): boolean {
-    return this.#isLost
-  }
-
   close(): void {
     clearInterval(this.#timer)
     this.#options.lock.signal.removeEventListener('abort', this.#onAbort)

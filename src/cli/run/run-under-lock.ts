@@ -17,9 +17,10 @@ import { tellOfLosses } from './tell-of-losses.ts'
 const ENDING: readonly CliSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 const PASSED_ON: readonly CliSignal[] = ['SIGUSR2', 'SIGWINCH']
 
-/** How long the end of a run may be held up by a release that is not answered. */
+/** How long a release that is not answered may hold up the end of a run. */
 const RELEASE_MS_MAX = 5_000
-const RELEASE_LOST_MS_MAX = 1_000
+/** The same for giving up a place in the queue, and for releasing what is lost anyway. */
+const END_MS_MAX = 1_500
 
 /** One `holdfast run`, from the wait to the release. */
 export class RunUnderLock {
@@ -30,7 +31,7 @@ export class RunUnderLock {
   #isRunning = false
   #endedBy: CliSignal | undefined
   #wasLost = false
-  /** Resolves to the exit code if the release takes too long after the end of the command. */
+  /** Resolves to the exit code if a server that does not answer holds up the end. */
   readonly #isOverdue: Promise<number>
   #resolveOverdue: (code: number) => void = () => {}
   #overdue: NodeJS.Timeout | undefined
@@ -45,19 +46,25 @@ export class RunUnderLock {
 
   /** Resolves to the exit code. */
   async run(): Promise<number> {
-    const { connection, owner } = this.#terms
     const listened = [...ENDING, ...PASSED_ON, 'SIGTSTP' as const]
     const unlisten = this.#io.onSignals(listened, (signal) => this.#onSignal(signal))
     this.#supervisor = new Supervisor(this.#io.env)
-    let locks: Locks | undefined
     try {
-      locks = await openLocks(connection, this.#io, { owner })
-      return await Promise.race([this.#runWith(locks, this.#supervisor), this.#isOverdue])
+      return await Promise.race([this.#connectAndRun(this.#supervisor), this.#isOverdue])
     } finally {
       clearTimeout(this.#overdue)
       this.#supervisor.close()
-      if (locks !== undefined) await closeLocks(locks)
       unlisten()
+    }
+  }
+
+  async #connectAndRun(supervisor: Supervisor): Promise<number> {
+    const { connection, owner } = this.#terms
+    const locks = await openLocks(connection, this.#io, { owner })
+    try {
+      return await this.#runWith(locks, supervisor)
+    } finally {
+      await closeLocks(locks)
     }
   }
 
@@ -91,8 +98,10 @@ export class RunUnderLock {
       onLoss: (killAtMs) => this.#onLoss(lock, supervisor, killAtMs),
     })
     const stopTelling = tellOfLosses(locks, lock)
-    this.#isRunning = true
     try {
+      // Lost before anything was started: the caller sees to it.
+      if (this.#wasLost) return undefined
+      this.#isRunning = true
       const end = await supervisor.start({
         command: this.#terms.command,
         env: this.#describeLock(lock),
@@ -109,11 +118,15 @@ export class RunUnderLock {
 
   /** Nobody has to wait for a server that is away: the lease ends by itself. */
   #limitRelease(end: CommandEnd): void {
-    const limitMs = this.#wasLost ? RELEASE_LOST_MS_MAX : RELEASE_MS_MAX
-    this.#overdue = setTimeout(() => {
+    this.#endLatestIn(this.#wasLost ? END_MS_MAX : RELEASE_MS_MAX, () => {
       if (!this.#wasLost) this.#say('the lock could not be released; its lease ends by itself')
-      this.#resolveOverdue(this.#exitCodeOf(end))
-    }, limitMs)
+      return this.#exitCodeOf(end)
+    })
+  }
+
+  #endLatestIn(limitMs: number, conclude: () => number): void {
+    clearTimeout(this.#overdue)
+    this.#overdue = setTimeout(() => this.#resolveOverdue(conclude()), limitMs)
   }
 
   #describeLock({ key, owner, token }: LockHandle): Record<string, string> {
@@ -149,6 +162,7 @@ export class RunUnderLock {
     if (!ENDING.includes(signal)) return
     this.#endedBy ??= signal
     this.#giveUp.abort()
+    this.#endLatestIn(END_MS_MAX, () => exitCodeOfSignal(signal))
   }
 
   #exitCodeOf(end: CommandEnd): number {

@@ -41,20 +41,34 @@ function kill(): void {
 }
 
 function start({ command, env, deadlineAtMs, graceMs }: RunnerMessage & { kind: 'start' }): void {
-  const [program = '', ...args] = command
-  const child = spawn(program, args, {
-    detached: true,
-    stdio: 'inherit',
-    env: { ...process.env, ...env },
-  })
-  child.once('error', (error: NodeJS.ErrnoException) => {
-    say({ kind: 'failed', code: error.code ?? 'unknown' })
-  })
+  let child: ChildProcess
+  try {
+    child = spawnCommand(command, env)
+  } catch (error) {
+    return fail(error as NodeJS.ErrnoException)
+  }
+  child.once('error', fail)
   if (child.pid === undefined) return
   group = new ProcessGroup(child.pid)
   killAt(deadlineAtMs)
   say({ kind: 'started', pid: child.pid })
   void settle(child, group, graceMs)
+}
+
+/** Some reasons why a command cannot be started are thrown, the others are told as an event. */
+function spawnCommand(
+  [program = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string>>,
+): ChildProcess {
+  return spawn(program, args, {
+    detached: true,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  })
+}
+
+function fail({ code = 'unknown' }: NodeJS.ErrnoException): void {
+  say({ kind: 'failed', code })
 }
 
 /** The group ends with its leader. */

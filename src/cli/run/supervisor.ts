@@ -11,9 +11,12 @@ export type CommandEnd =
   /** The process that looked after it is gone; the command has been killed. */
   | { readonly kind: 'unsupervised' }
 
-/** The sources run under a loader that knows TypeScript; what is published does not need one. */
+/** The sources run under a loader that knows TypeScript; what is published is compiled. */
 const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js'
-const PROGRAM = fileURLToPath(new URL(`./supervisor-process${EXTENSION}`, import.meta.url))
+const PROGRAM = fileURLToPath(new URL('./supervisor-process.ts', import.meta.url)).replace(
+  /\.ts$/,
+  EXTENSION,
+)
 
 /** The runner's side of the process that looks after a command; see `supervisor-process.ts`. */
 export class Supervisor {

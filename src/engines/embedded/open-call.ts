@@ -21,8 +21,8 @@ export class OpenCall implements DueItem {
   isOver = false
   /** Set when the caller gave up: a grant that is on its way to it is undone and must not arrive. */
   isAborted = false
-  /** Ends the listening for an abort. */
-  unlisten: () => void = () => {}
+  /** Ends the listening for an abort, where there is one. */
+  unlisten: (() => void) | undefined = undefined
   readonly #resolve: (outcome: Outcome) => void
   readonly #reject: (error: Error) => void
 
@@ -44,7 +44,7 @@ export class OpenCall implements DueItem {
   #end(): boolean {
     if (this.isOver) return false
     this.isOver = true
-    this.unlisten()
+    this.unlisten?.()
     return true
   }
 }

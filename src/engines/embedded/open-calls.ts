@@ -39,8 +39,8 @@ export class OpenCalls {
       const call = new OpenCall({ command, dueAtMs: this.#dueAtMs(command), resolve, reject })
       const waiter = this.#waiterOf(command)
       if (waiter === undefined) return
-      waiter.calls ??= []
-      waiter.calls.push(call)
+      // An array of its own size: there may be ten thousand waiters, and nearly all have one call.
+      waiter.calls = waiter.calls === undefined ? [call] : [...waiter.calls, call]
       this.#open.add(call)
       this.#table.heap.update(call)
       this.#options.onCount(this.#open.size)
@@ -74,12 +74,20 @@ export class OpenCalls {
   settle(call: OpenCall, answer: Outcome): void {
     call.isSettled = true
     this.#table.heap.remove(call)
+    if (this.#durability.isSettled) {
+      this.#deliver(call, answer)
+      return
+    }
     this.#durability.after(
-      () => {
-        if (!call.isAborted) this.#end(call, () => call.resolve(answer))
-      },
+      () => this.#deliver(call, answer),
       (error) => this.#end(call, () => call.reject(toStorageError(error))),
     )
+  }
+
+  #deliver(call: OpenCall, answer: Outcome): void {
+    if (call.isAborted) return
+    this.#close(call)
+    call.resolve(answer)
   }
 
   /** A `begin` has waited as long as it wanted: it keeps its place, and its call is answered. */
@@ -106,7 +114,7 @@ export class OpenCalls {
     if (waiter !== undefined) waiter.calls = others
     const error = toAborted(command, signal)
     this.#table.heap.remove(call)
-    call.unlisten()
+    call.unlisten?.()
     call.isAborted = true
     if (others.length === 0) this.#withdraw(command)
     this.#options.onAborted()
@@ -136,15 +144,19 @@ export class OpenCalls {
   }
 
   #end(call: OpenCall, deliver: () => void): void {
+    this.#close(call)
+    deliver()
+  }
+
+  #close(call: OpenCall): void {
     this.#open.delete(call)
     this.#options.onCount(this.#open.size)
-    deliver()
   }
 
   /** End every wait. A call whose answer is on its way to the disk still gets it: it may be a grant. */
   rejectAll(error: Error): void {
     for (const call of [...this.#open]) {
-      call.unlisten()
+      call.unlisten?.()
       if (call.isSettled) continue
       this.#table.heap.remove(call)
       this.#end(call, () => call.reject(error))

@@ -1,4 +1,6 @@
 const FIRST_BYTES = 1024
+/** Longer texts are left to the buffer, which copies a block at a time. */
+const SHORT_TEXT_UNITS = 48
 
 /** Writes numbers and texts into one growing buffer that is used again for the next record. */
 export class RecordWriter {
@@ -38,9 +40,26 @@ export class RecordWriter {
   text(value: string): void {
     // A UTF-16 unit takes at most three bytes; the length is written in two, which is enough for all limits.
     this.#reserve(value.length * 3 + 2)
-    const written = this.#buffer.write(value, this.#length + 2, 'utf8')
-    this.#buffer.writeUInt16LE(written, this.#length)
-    this.#length += written + 2
+    const start = this.#length + 2
+    const isShort = value.length <= SHORT_TEXT_UNITS
+    const written =
+      isShort && this.#writeAscii(value, start)
+        ? value.length
+        : this.#buffer.write(value, start, 'utf8')
+    this.#buffer[start - 2] = written & 0xff
+    this.#buffer[start - 1] = written >>> 8
+    this.#length = start + written
+  }
+
+  /** Quicker than a call out of JavaScript for a short text. False when it is not plain ASCII. */
+  #writeAscii(value: string, start: number): boolean {
+    const buffer = this.#buffer
+    for (let index = 0; index < value.length; index += 1) {
+      const unit = value.charCodeAt(index)
+      if (unit > 0x7f) return false
+      buffer[start + index] = unit
+    }
+    return true
   }
 
   optional(value: string | undefined): void {

@@ -24,7 +24,7 @@ export class WaiterRecord implements Waiter, DueItem {
   heapIndex = -1
   /** Kept by the lane: the number of this place since the lane began. */
   place = -1
-  calls: OpenCall[] | undefined
+  calls: readonly OpenCall[] | undefined
 
   constructor(state: KeyState, waiter: Waiter) {
     this.state = state

@@ -156,14 +156,15 @@ class LinkCall implements OpenCall {
       const failure = await this.#try()
       if (!(failure instanceof Error)) return failure
       this.#throwIfDropped()
+      this.#failures += 1
+      // A kept connection that the server has just closed says nothing about the server.
+      const isStale = failure instanceof AttemptError && failure.isStale
+      if (isStale && this.#failures === 1) continue
       const { clock, retryForMs } = this.#options
       if (clock.nowMs() - this.#contactAtMs >= retryForMs) {
         throw toUnreachable(this.applied, failure)
       }
-      this.#failures += 1
-      // A kept connection that the server has just closed says nothing about the server.
-      const isStale = failure instanceof AttemptError && failure.isStale
-      if (!isStale || this.#failures > 1) await this.#backOff()
+      await this.#backOff()
     }
   }
 

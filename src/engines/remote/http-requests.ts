@@ -104,6 +104,7 @@ export function toPath(query: Query): string {
       return '/v1/stats'
     case 'history': {
       const { key, namespace: kind, limit } = query
+      if (key !== undefined) checkKey(query, key)
       return `/v1/history${search({ key, kind, limit })}`
     }
     default:
@@ -121,9 +122,14 @@ export function search(parameters: Readonly<Record<string, string | number | und
 }
 
 function keyPath(query: Query, key: string): string {
+  checkKey(query, key)
+  return `/v1/locks/${segment(key)}`
+}
+
+/** An empty text in a URL is the same as none. */
+function checkKey(query: Query, key: string): void {
   const message = problemWithName(key, KEY_BYTES_MAX)
   if (message !== undefined) throw toInvalidArgument(query, { field: 'key', message })
-  return `/v1/locks/${segment(key)}`
 }
 
 function sessionPath(session: string): string {

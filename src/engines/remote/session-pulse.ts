@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { PULSE_BYTES, PULSE_SLOTS, type PulseData } from './pulse-data.ts'
@@ -74,18 +76,23 @@ export class SessionPulse {
 
 /** A process that cannot have one has to do without: it is not what keeps the locks, only a help. */
 function startWorker(workerData: PulseData): Worker | undefined {
-  const isSource = import.meta.url.endsWith('.ts')
-  const program = new URL(`./pulse-worker.${isSource ? 'ts' : 'js'}`, import.meta.url)
+  const options = { workerData, name: 'holdfast-pulse', execArgv: [] }
   try {
-    const worker = new Worker(program, {
-      workerData,
-      name: 'holdfast-pulse',
-      execArgv: isSource ? ['--import', 'tsx'] : [],
-    })
+    const worker = import.meta.url.endsWith('.ts')
+      ? new Worker(createSourceLoader(), { ...options, eval: true })
+      : new Worker(new URL('./pulse-worker.js', import.meta.url), options)
     worker.on('error', () => {})
     worker.unref()
     return worker
   } catch {
     return undefined
   }
+}
+
+/** In a checkout the program is TypeScript, which a thread has to be taught by itself. */
+function createSourceLoader(): string {
+  const path = createRequire(import.meta.url).resolve('tsx/esm/api')
+  const teacher = pathToFileURL(path.replace(/\.cjs$/, '.mjs')).href
+  const program = new URL('./pulse-worker.ts', import.meta.url).href
+  return `import('${teacher}').then(({ register }) => { register(); return import('${program}') })`
 }

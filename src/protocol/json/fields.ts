@@ -21,7 +21,7 @@ export interface BadField {
   readonly message: string
 }
 
-export const FOREVER = 'forever'
+const FOREVER = 'forever'
 
 /** `key!` is required, `ttl_ms:number` has a type; without one it is a string. */
 export function fields(...specifications: readonly string[]): readonly Field[] {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { LockEngine } from '../../engine/engine.ts'
+import type { AuditLog } from '../audit-log.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Access as Right } from '../http/route.ts'
 import type { ServerLimits } from '../server-limits.ts'
@@ -19,6 +20,7 @@ export interface AccessOptions {
   readonly authenticator: Authenticator | undefined
   /** Only this machine can reach the server, so only its own names are answered to. */
   readonly isLoopbackOnly: boolean
+  readonly audit: AuditLog
   readonly nowMs: () => number
   readonly onWaited: (waitedMs: number) => void
 }

@@ -98,9 +98,8 @@ export class HoldCounts {
     let cursor: string | undefined
     do {
       const page = await engine.read({ kind: 'list', limit: PAGE, cursor })
-      for (const { holders } of page.locks) {
-        for (const { owner, node } of holders) if (belongsTo(name, node ?? owner)) held += 1
-      }
+      const holders = page.locks.flatMap((lock) => lock.holders)
+      held += holders.filter(({ owner, node }) => belongsTo(name, node ?? owner)).length
       cursor = page.cursor ?? undefined
     } while (cursor !== undefined)
     return held

@@ -1,4 +1,5 @@
 import { createError } from '../../engine/errors.ts'
+import type { AuditLog } from '../audit-log.ts'
 import type { ServerContext } from '../server-context.ts'
 import { Access } from './access.ts'
 import { Authenticator } from './authenticator.ts'
@@ -14,10 +15,12 @@ export interface AccessChoices {
   readonly asksForCertificates: boolean
   /** Listen beyond this machine although everybody may do everything. */
   readonly insecure?: boolean | undefined
+  /** Told what operators do. */
+  readonly audit: AuditLog
 }
 
 /** Refuses to open the locks to a network on which nobody is asked who they are. */
-export function assertGuarded(choices: AccessChoices): void {
+export function assertGuarded(choices: Omit<AccessChoices, 'audit'>): void {
   const { host, tokens, asksForCertificates, insecure = false } = choices
   if (isLoopback(host) || tokens !== undefined || asksForCertificates || insecure) return
   throw createError(
@@ -30,7 +33,7 @@ export function assertGuarded(choices: AccessChoices): void {
 /** The gate of a server. Hears of every event, to count holds. */
 export function createAccess(
   context: Pick<ServerContext, 'engine' | 'clock' | 'limits' | 'events' | 'metrics'>,
-  { host, tokens }: AccessChoices,
+  { host, tokens, audit }: AccessChoices,
 ): Access {
   const { engine, clock, limits, events, metrics } = context
   const authenticator = tokens === undefined ? undefined : new Authenticator(tokens)
@@ -46,6 +49,7 @@ export function createAccess(
     holds,
     authenticator,
     isLoopbackOnly: isLoopback(host),
+    audit,
     nowMs: () => clock.nowMs(),
     onWaited: (waitedMs) => metrics.waitSeconds.observe(waitedMs / 1000),
   })

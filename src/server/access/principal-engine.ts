@@ -14,8 +14,9 @@ import type {
   ReplyOf,
   StatsReply,
 } from '../../engine/queries.ts'
-import type { Acquire, Begin, Command } from '../../law/commands.ts'
+import type { Acquire, Begin, Command, Force } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import type { AuditLog } from '../audit-log.ts'
 import type { ServerLimits } from '../server-limits.ts'
 import type { HoldCounts } from './hold-counts.ts'
 import { LimitCheck } from './limit-check.ts'
@@ -32,6 +33,7 @@ export interface PrincipalEngineParts {
   readonly view: PrincipalView
   readonly limits: ServerLimits
   readonly holds: HoldCounts
+  readonly audit: AuditLog
   readonly nowMs: () => number
   /** Told how long a request that was ready to wait took until it was granted. */
   readonly onWaited: (waitedMs: number) => void
@@ -68,6 +70,7 @@ export class PrincipalEngine implements LockEngine {
       return Promise.reject(error as LockError)
     }
     if (command.kind === 'acquire' || command.kind === 'begin') return this.#ask(command, options)
+    if (command.kind === 'force') return this.#force(command)
     return this.#give(command, options)
   }
 
@@ -182,6 +185,17 @@ export class PrincipalEngine implements LockEngine {
           },
     )
     return holder !== null
+  }
+
+  /** Whichever way an operator came in by, it is on record. */
+  async #force(command: Force): Promise<Outcome> {
+    const { principal, audit } = this.#parts
+    const outcome = await this.#give(command)
+    if (outcome.kind === 'forced') {
+      const { key, owner, namespace: kind = 'lock' } = command
+      audit({ action: 'force', principal: principal.name, kind, key, owner, count: outcome.count })
+    }
+    return outcome
   }
 
   /** Of all keys, the latest thousand ends are looked through for those that may be shown. */

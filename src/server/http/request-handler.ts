@@ -36,8 +36,9 @@ export class RequestHandler {
     const mark = url.indexOf('?')
     const path = mark === -1 ? url : url.slice(0, mark)
     const search = mark === -1 ? '' : url.slice(mark + 1)
-    const found = this.#parts.router.find(request.method ?? '', path)
+    let found: ReturnType<Router['find']>
     try {
+      found = this.#parts.router.find(request.method ?? '', path)
       await this.#route({ request, response, search, ...orThrow(found) })
     } catch (error) {
       this.#answerError(response, error)

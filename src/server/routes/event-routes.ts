@@ -4,8 +4,7 @@ import { queryNamespace, queryText } from '../http/query-reader.ts'
 import type { Route } from '../http/route.ts'
 import { EventFeed } from '../streams/event-feed.ts'
 import type { NumberedEvent } from '../streams/event-hub.ts'
-import type { StreamEvent } from '../streams/event-stream.ts'
-import { keepSession, openStreamSession } from '../streams/keep-session.ts'
+import type { EventStream, StreamEvent } from '../streams/event-stream.ts'
 
 const HEARTBEAT_MS = 1_500
 
@@ -15,24 +14,46 @@ export const EVENT_ROUTES: readonly Route[] = [
 ]
 
 async function stream(exchange: Exchange): Promise<void> {
-  const { context, request } = exchange
-  const session = queryText(exchange, 'session')
   const show = showFor(exchange)
-  if (session !== undefined) await openStreamSession(exchange, session)
-  if (exchange.isGone) return
+  const opened: { stream?: EventStream | undefined } = {}
+  const leave = await joinSession(exchange, () => opened.stream?.close())
+  try {
+    opened.stream = feed(exchange, show)
+  } catch (error) {
+    leave()
+    throw error
+  }
+  if (opened.stream === undefined) leave()
+  else opened.stream.onClose(leave)
+}
+
+/** The stream is a session too if it names one. Returns how to leave it. */
+async function joinSession(exchange: Exchange, onEnded: () => void): Promise<() => void> {
+  const { context, engine, principal } = exchange
+  const session = queryText(exchange, 'session')
+  if (session === undefined) return () => {}
+  return context.streamSessions.open({ engine, scope: principal.name, session, onEnded })
+}
+
+function feed(exchange: Exchange, show: Show): EventStream | undefined {
+  const { context, request } = exchange
+  if (exchange.isGone) return undefined
   const opened = context.streams.open(exchange, HEARTBEAT_MS)
-  if (session !== undefined) keepSession(exchange, session, opened)
-  const feed = new EventFeed({
+  const fed = new EventFeed({
     hub: context.events,
     stream: opened,
     show,
     showReset: (id) => toReset(id, context.clock.wallMs()),
   })
   const lastEventId = request.headers['last-event-id']
-  feed.start(typeof lastEventId === 'string' ? lastEventId : undefined)
+  const isGiven = typeof lastEventId === 'string' && lastEventId !== ''
+  fed.start(isGiven ? lastEventId : undefined)
+  return opened
 }
 
-function showFor(exchange: Exchange): (numbered: NumberedEvent) => StreamEvent | undefined {
+type Show = (numbered: NumberedEvent) => StreamEvent | undefined
+
+function showFor(exchange: Exchange): Show {
   const prefix = queryText(exchange, 'prefix')
   const namespace = queryNamespace(exchange)
   exchange.context.access.viewOf(exchange.principal).assertPrefix(prefix ?? '')

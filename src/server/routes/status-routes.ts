@@ -49,6 +49,7 @@ async function pollStatus(exchange: Exchange): Promise<void> {
     : OVER
   const state = await inspectResource(exchange.engine, subject.resource)
   exchange.send(200, {
+    ...standing,
     ...toResourceStatus(exchange, state, type),
     ...standing,
   } satisfies NodeStatus)

@@ -211,9 +211,7 @@ export class ClientSession {
   }
 
   #isInSession(command: Command): boolean {
-    return (
-      (command.kind === 'acquire' || command.kind === 'begin') && command.session === this.id
-    )
+    return (command.kind === 'acquire' || command.kind === 'begin') && command.session === this.id
   }
 
   /** Where requests wait, in their order, until the session stands in the engine. */

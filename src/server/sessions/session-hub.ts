@@ -163,9 +163,10 @@ export class SessionHub {
     }
   }
 
+  /** A frozen or cut-off client keeps its socket open; it had its grace while nothing came. */
   #dropSilent(session: ClientSession): void {
-    session.connection?.terminate()
-    for (const pulse of session.pulses) pulse.terminate()
+    session.connection?.close(CLOSE_CODES.silent, 'nothing was heard')
+    session.abandon()
   }
 }
 

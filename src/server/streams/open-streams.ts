@@ -37,7 +37,7 @@ export class OpenStreams {
 
 function tooMany(limit: number): HttpError {
   return new HttpError(429, 'limit', {
-    message: `at most ${limit} event streams may be open`,
+    message: `at most ${limit} event streams may be open; try again when a connection has ended`,
     details: { limit },
     headers: { 'retry-after': '1' },
   })

@@ -12,13 +12,17 @@ export async function askAndHold(
   isNamed: boolean,
 ): Promise<Outcome> {
   const { context, engine, principal, request, response } = exchange
-  if (!mayWait(command)) return engine.apply<Acquire | Begin>(command)
+  if (!mayWait(command)) {
+    context.held.touch(command, principal.name)
+    return engine.apply<Acquire | Begin>(command)
+  }
   const call = context.held.ask({ engine, command, scope: principal.name, isNamed })
   // Not the request's own 'close', which comes as soon as its body was read.
   response.once('close', () => {
     if (response.writableFinished) call.delivered()
     else call.broken()
   })
+  if (exchange.isGone) call.broken()
   if (request.headers['prefer'] === 'processing') response.writeProcessing()
   return call.outcome
 }

@@ -50,6 +50,13 @@ export class HeldCall {
     void this.#withdraw()
   }
 
+  /** The client was heard of, although its connection is broken. */
+  touch(): void {
+    if (this.#grace === undefined || this.#isOver) return
+    this.#grace.cancel()
+    this.#grace = this.#parts.setTimer(() => this.#giveUp())
+  }
+
   /** A newer connection asked for the same request. */
   supersede(): void {
     this.#end()

@@ -45,6 +45,11 @@ export class HeldRequests {
     return call
   }
 
+  /** A client whose connection broke asks without waiting: it is there, and its grace begins anew. */
+  touch(command: Acquire | Begin, scope: string | undefined): void {
+    if (this.#latest.size > 0) this.#latest.get(nameOf({ command, scope }))?.touch()
+  }
+
   /** The server stops: everybody is told to come back, and nobody is cancelled because of it. */
   close(): void {
     for (const call of [...this.#latest.values()]) call.dismiss()
@@ -53,7 +58,7 @@ export class HeldRequests {
 }
 
 /** The same for every asking of one request; no name has control characters. */
-function nameOf({ command, scope = '' }: AskOptions): string {
+function nameOf({ command, scope = '' }: Pick<AskOptions, 'command' | 'scope'>): string {
   if (command.kind === 'begin') {
     return `${scope}\n${command.resource}\n${command.type}\n${command.node}\n`
   }

@@ -113,6 +113,7 @@ export class EngineWitness {
     applyDecision(key, { view, command, effects, nowMs }, (property, message) =>
       this.#fail(property, message),
     )
+    this.#seeJoining(key, command, decision)
     this.#ledger.add({ index, key, effects })
     for (const event of decision.events) {
       this.#untold.push({ index, text: describeEvent(event) })
@@ -121,6 +122,18 @@ export class EngineWitness {
     if (effects.length === 0) return
     const what = effects.map(({ kind }) => kind).join(' ')
     this.#trace.note('law', `${index} ${key.subject} ${command.kind}: ${what}`)
+  }
+
+  /** A node has one standing whatever the id it asks under; the id is answered for by that from now on. */
+  #seeJoining(key: ShadowKey, command: KeyCommand, { outcome }: Decision): void {
+    if (command.kind !== 'begin' || command.requestId === undefined) return
+    if (outcome.kind !== 'granted' && outcome.kind !== 'queued') return
+    const { requestId } = command
+    const owner = `${command.type}:${command.node}`
+    const steps = key.holds.get(owner)?.steps ?? []
+    const standings = [...steps, ...key.waiters.filter((waiter) => waiter.owner === owner)]
+    const isOwn = standings.some((standing) => standing.requestId === requestId)
+    if (!isOwn) this.#requests.join(key, owner, requestId)
   }
 
   /** A session ends by its client's word, or because it was silent for longer than its grace. */

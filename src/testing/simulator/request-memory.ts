@@ -1,4 +1,8 @@
-import { ENDED_PER_KEY_MAX, ENDED_REMEMBERED_MS } from '../../law/limits.ts'
+import {
+  ENDED_PER_KEY_MAX,
+  ENDED_REMEMBERED_MS,
+  JOINED_PER_STANDING_MAX,
+} from '../../law/limits.ts'
 import type { Effect, ShadowHold, ShadowKey } from './shadow-key.ts'
 
 interface EndedRequest {
@@ -20,10 +24,16 @@ export class RequestMemory {
   readonly #ends = new Map<string, number>()
   /** The decision that granted each step, by subject, owner and request id. */
   readonly #granted = new Map<string, number>()
+  /** By subject and owner: the requests that were answered with the standing of another. */
+  readonly #joined = new Map<string, readonly string[]>()
 
   /** The request that is granted a second time by this effect, if there is one. */
   see(key: ShadowKey, effect: Effect, moment: Moment): string | undefined {
     if (effect.kind === 'request-ended') this.#end(key, effect, moment)
+    if (effect.kind === 'hold-ended') this.#endJoined(key, effect.owner, moment)
+    if (effect.kind === 'waiter-gone' && effect.answer !== 'granted') {
+      this.#joined.delete(nameOf(key.subject, effect.waiter.owner))
+    }
     if (effect.kind !== 'hold-set') return undefined
     const { hold } = effect
     const before = key.holds.get(hold.owner)
@@ -36,6 +46,22 @@ export class RequestMemory {
     return undefined
   }
 
+  /** A request was answered with what its node has, or waits for, under another id. */
+  join({ subject }: ShadowKey, owner: string, requestId: string): void {
+    const name = nameOf(subject, owner)
+    const others = (this.#joined.get(name) ?? []).filter((other) => other !== requestId)
+    this.#joined.set(name, [...others, requestId].slice(-JOINED_PER_STANDING_MAX))
+  }
+
+  /** Whatever the law remembers of them, they have ended with what they were answered with. */
+  #endJoined(key: ShadowKey, owner: string, moment: Moment): void {
+    const name = nameOf(key.subject, owner)
+    for (const requestId of this.#joined.get(name) ?? []) {
+      this.#end(key, { kind: 'request-ended', owner, requestId, volatile: false }, moment)
+    }
+    this.#joined.delete(name)
+  }
+
   /** The decision that granted a request for the last time; 0 if none did. */
   grantedAt(subject: string, owner: string, requestId: string): number {
     return this.#granted.get(fullName(subject, owner, requestId)) ?? 0
@@ -43,6 +69,8 @@ export class RequestMemory {
 
   /** A new life of the engine knows what was decided up to an index, less what was for the old one. */
   restart({ index, nowMs }: Moment): void {
+    // Which of them survived is not looked at.
+    this.#joined.clear()
     for (const [subject, ends] of this.#ended) {
       const kept = [...ends].filter(([, end]) => end.index <= index && !end.volatile)
       const renewed = kept.map(([name, end]) => [name, { ...end, atMs: nowMs }] as const)

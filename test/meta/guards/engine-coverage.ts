@@ -8,6 +8,7 @@ import type { SourceFile } from './source-file.ts'
  */
 export const ENGINE_TESTS: Readonly<Record<string, readonly string[]>> = {
   embedded: ['embedded-memory', 'embedded-file'],
+  remote: ['remote-http', 'remote-http-file', 'remote-http-faults'],
 }
 
 const SUITE_FOLDER = 'src/testing/engine-suite'

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { parseTokenFile } from '../../../src/server/access/token-file.ts'
 import { type Served, serve, sha256, tokensFor } from '../served.ts'
 
@@ -30,6 +31,38 @@ describe('a request without a known token', () => {
   it.each(['/', '/metrics', '/v1/locks', '/v1/events'])('may not look at %s', async (path) => {
     served = await serve({ tokens: tokensFor({ name: 'alice' }) })
     expect((await served.call(path)).status).toBe(401)
+  })
+})
+
+describe('a session', () => {
+  const open = (headers: Readonly<Record<string, string>>): Promise<number> => {
+    const url = `${served?.server.url.replace('http', 'ws')}/v1/session`
+    const socket = new WebSocket(url, { headers })
+    return new Promise((resolve) => {
+      socket.on('open', () => {
+        socket.terminate()
+        resolve(101)
+      })
+      socket.on('unexpected-response', (_, answer) => {
+        resolve(answer.statusCode ?? 0)
+        socket.terminate()
+      })
+      socket.on('error', () => {})
+    })
+  }
+
+  it('needs a token like any request', async () => {
+    served = await serve({ tokens: tokensFor({ name: 'alice' }) })
+    expect(await open({})).toBe(401)
+    expect(await open({ authorization: 'Bearer nobody' })).toBe(401)
+    expect(await open({ authorization: 'Bearer alice-token' })).toBe(101)
+  })
+
+  it('is not opened by a page of another site', async () => {
+    served = await serve()
+    expect(await open({ origin: 'http://evil.example' })).toBe(403)
+    expect(await open({ host: 'evil.example' })).toBe(403)
+    expect(await open({})).toBe(101)
   })
 })
 

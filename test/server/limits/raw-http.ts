@@ -2,10 +2,24 @@ import { connect } from 'node:net'
 
 /** Sends bytes to a port and collects what comes back until the other side closes. */
 export function sendRaw(port: number, ...chunks: readonly (string | Buffer)[]): Promise<string> {
+  return exchange(port, chunks, false)
+}
+
+/** The same, and closes this side after the last byte. */
+export function sendRawAndEnd(port: number, bytes: Buffer): Promise<string> {
+  return exchange(port, [bytes], true)
+}
+
+function exchange(
+  port: number,
+  chunks: readonly (string | Buffer)[],
+  ends: boolean,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     let got = ''
     const socket = connect({ port, host: '127.0.0.1' }, () => {
       for (const chunk of chunks) socket.write(chunk)
+      if (ends) socket.end()
     })
     socket.setEncoding('latin1')
     socket.on('data', (text: string) => {

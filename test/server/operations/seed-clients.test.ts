@@ -179,7 +179,7 @@ describe.each(['server', 'client', 'mutex'] as const)(
       await a.lock()
       await b.lock()
       await c.lock()
-      for (let times = 0; times < 400; times += 1) {
+      for (let times = 0; times < 200; times += 1) {
         await rig.advance(500)
         expect(await c.poll()).toBe('waiting')
       }

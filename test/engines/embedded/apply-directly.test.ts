@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openFileEngine, openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
+
+const ASK = { kind: 'acquire', key: 'a', owner: 'x', requestId: '1' } as const
+const RELEASE = { kind: 'release', key: 'a', owner: 'x' } as const
+
+it('an answer that is there at once comes without a promise, and is the same', async () => {
+  await using engine = openMemoryEngine()
+  await using other = openMemoryEngine()
+  for (const command of [ASK, { ...ASK, owner: 'y' }, RELEASE, RELEASE]) {
+    const answer = engine.applyDirectly?.(command)
+    expect(answer).not.toBeInstanceOf(Promise)
+    expect(answer).toEqual(await other.apply(command))
+  }
+})
+
+it('a wait comes as a promise', async () => {
+  await using engine = openMemoryEngine()
+  engine.applyDirectly?.(ASK)
+  const waiting = engine.applyDirectly?.({ ...ASK, owner: 'y', waitMs: 60_000 })
+  expect(waiting).toBeInstanceOf(Promise)
+  engine.applyDirectly?.(RELEASE)
+  expect(await waiting).toMatchObject({ kind: 'granted' })
+})
+
+it('a failure is a promise that rejects, never an exception', async () => {
+  const engine = openMemoryEngine()
+  const wrong = engine.applyDirectly?.({ ...ASK, key: '' })
+  await expect(wrong).rejects.toMatchObject({ code: 'LOCK_INVALID_ARGUMENT' })
+  await engine.close()
+  await expect(engine.applyDirectly?.(ASK)).rejects.toMatchObject({ code: 'LOCK_ENGINE_CLOSED' })
+})
+
+it('what has to reach the disk first comes as a promise', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-direct-'))
+  const engine = await openFileEngine(directory)
+  const answer = engine.applyDirectly?.(ASK)
+  expect(answer).toBeInstanceOf(Promise)
+  expect(await answer).toMatchObject({ kind: 'granted' })
+  await engine.close()
+  await rm(directory, { recursive: true })
+})
+
+it('a key and a holder that are known are not checked again; anyone else is', async () => {
+  await using engine = openMemoryEngine()
+  await engine.apply(ASK)
+  for (const owner of ['', 'a\nb', 'x'.repeat(257), 7 as never, undefined as never]) {
+    const release = engine.apply({ ...RELEASE, owner })
+    await expect(release).rejects.toMatchObject({ details: { field: 'owner' } })
+  }
+  for (const key of ['', 'a\nb', 'x'.repeat(513), 7 as never, undefined as never]) {
+    const release = engine.apply({ ...RELEASE, key })
+    await expect(release).rejects.toMatchObject({ details: { field: 'key' } })
+  }
+  expect(await engine.apply(RELEASE)).toMatchObject({ kind: 'released' })
+})

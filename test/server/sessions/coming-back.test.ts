@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import type { Acquire } from '../../../src/law/commands.ts'
+import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
+import { GRACE_MS, openSessionRig, patience } from './session-rig.ts'
+
+function acquire(owner: string, fields: Partial<Acquire> = {}): Acquire {
+  return { kind: 'acquire', key: 'k', owner, requestId: '1', ttlMs: 60_000, ...fields }
+}
+
+const forever = { waitMs: Number.POSITIVE_INFINITY }
+
+describe('a client that comes back in time', () => {
+  it('gets the answers that it has not received, and only those', async () => {
+    const rig = await openSessionRig()
+    const before = await rig.client()
+    before.ask(1, acquire('a'))
+    await before.hears('outcome', 1)
+    before.confirm(1)
+    before.ask(2, { kind: 'release', key: 'k', owner: 'a' })
+    await before.hears('outcome', 2)
+    before.cut()
+    const after = await rig.client({ session: before.session, received: 1 })
+    expect(after.welcome).toMatchObject({ resumed: true, lastId: 2 })
+    await after.hears('outcome', 2)
+    expect(after.heard.filter(([name]) => name === 'outcome')).toHaveLength(1)
+  })
+
+  it('has nothing done twice that it sends again', async () => {
+    const rig = await openSessionRig()
+    const before = await rig.client()
+    before.ask(1, acquire('a'))
+    before.ask(2, acquire('a', { requestId: '2' }))
+    await before.hears('outcome', 2)
+    before.cut()
+    const after = await rig.client({ session: before.session })
+    after.ask(1, acquire('a'))
+    after.ask(2, acquire('a', { requestId: '2' }))
+    after.ask(3, { kind: 'release', key: 'k', owner: 'a' })
+    after.ask(3, { kind: 'release', key: 'k', owner: 'a' })
+    expect(await after.hears('outcome', 3)).toMatchObject([
+      'outcome',
+      3,
+      { kind: 'released', writes: 1 },
+    ])
+    expect(await rig.holders('k')).toEqual(['a'])
+  })
+
+  it('loses neither its place nor its holds, and the late close of the old connection means nothing', async () => {
+    const rig = await openSessionRig()
+    await rig.engine.apply(acquire('holder'))
+    const before = await rig.client()
+    before.ask(1, acquire('a', forever))
+    before.ask(2, acquire('a', { key: 'mine', session: before.session }))
+    await before.hears('outcome', 2)
+    const after = await rig.client({ session: before.session })
+    expect((await before.closed).code).toBe(CLOSE_CODES.superseded)
+    await rig.clock.advance(GRACE_MS - 1)
+    after.beat(1)
+    await after.hears('beat')
+    await rig.clock.advance(GRACE_MS - 1)
+    expect(await rig.waiters('k')).toEqual(['a'])
+    expect(await rig.holders('mine')).toEqual(['a'])
+    await rig.engine.apply({ kind: 'release', key: 'k', owner: 'holder' })
+    expect((await after.hears('outcome', 1))[2]).toMatchObject({ kind: 'granted' })
+  })
+
+  it('may do so several times in a row', async () => {
+    const rig = await openSessionRig()
+    await rig.engine.apply(acquire('holder'))
+    let client = await rig.client()
+    client.ask(1, acquire('a', forever))
+    await patience.until(async () => (await rig.waiters('k')).length === 1, 'it waits')
+    for (let round = 0; round < 5; round += 1) {
+      const { session } = client
+      if (round % 2 === 0) client.cut()
+      client = await rig.client({ session })
+      expect(client.welcome).toMatchObject({ resumed: true, lastId: 1 })
+    }
+    await rig.engine.apply({ kind: 'release', key: 'k', owner: 'holder' })
+    await client.hears('outcome', 1)
+    expect(await rig.holders('k')).toEqual(['a'])
+  })
+})
+
+describe('a client that does not come back', () => {
+  it('keeps its place for the grace and not longer', async () => {
+    const rig = await openSessionRig()
+    await rig.engine.apply(acquire('holder'))
+    const client = await rig.client()
+    client.ask(1, acquire('a', forever))
+    await patience.until(async () => (await rig.waiters('k')).length === 1, 'it waits')
+    client.cut()
+    await client.closed
+    const other = await rig.client({ session: client.session })
+    other.cut()
+    await other.closed
+    await patience.until(async () => {
+      await rig.clock.advance(100)
+      return (await rig.waiters('k')).length === 0
+    }, 'it left')
+    const { queueLength, holders } = await rig.engine.read({ kind: 'inspect', key: 'k' })
+    expect(queueLength).toBe(0)
+    expect(holders[0]?.heldMs).toBeGreaterThanOrEqual(GRACE_MS)
+    const replay = await rig.engine.apply(acquire('a'))
+    expect(replay).toMatchObject({ kind: 'refused', code: 'abandoned' })
+    const late = await rig.client({ session: client.session })
+    expect(late.welcome).toMatchObject({ resumed: false, kept: false, lastId: 0 })
+  })
+
+  it('gives back a grant that it never heard of', async () => {
+    const rig = await openSessionRig()
+    await rig.engine.apply(acquire('holder'))
+    const client = await rig.client()
+    client.ask(1, acquire('a', forever))
+    await patience.until(async () => (await rig.waiters('k')).length === 1, 'it waits')
+    const next = rig.engine.apply(acquire('b', forever))
+    client.cut()
+    await client.closed
+    await rig.engine.apply({ kind: 'release', key: 'k', owner: 'holder' })
+    expect(await rig.holders('k')).toEqual(['a'])
+    await patience.until(async () => {
+      await rig.clock.advance(500)
+      return (await rig.holders('k'))[0] === 'b'
+    }, 'the grant is undone and the next one is granted')
+    expect(await next).toMatchObject({ kind: 'granted' })
+  })
+
+  it('keeps what it had taken until its lease ends, where that is not in the session', async () => {
+    const rig = await openSessionRig()
+    await rig.engine.apply(acquire('holder'))
+    const client = await rig.client()
+    client.ask(1, acquire('a', forever))
+    await patience.until(async () => (await rig.waiters('k')).length === 1, 'it waits')
+    await rig.engine.apply({ kind: 'release', key: 'k', owner: 'holder' })
+    await client.hears('outcome', 1)
+    client.confirm(1)
+    client.beat(1)
+    await client.hears('beat')
+    client.cut()
+    await client.closed
+    await rig.clock.advance(3 * GRACE_MS)
+    expect(await rig.holders('k')).toEqual(['a'])
+  })
+})
+
+describe('a good-bye', () => {
+  it('ends at once what was held and waited for in the session', async () => {
+    const rig = await openSessionRig()
+    await rig.engine.apply(acquire('holder'))
+    const client = await rig.client()
+    client.ask(1, acquire('a', forever))
+    client.ask(2, acquire('a', { key: 'in', session: client.session }))
+    client.ask(3, acquire('a', { key: 'out' }))
+    await client.hears('outcome', 3)
+    client.goodbye()
+    expect((await client.closed).code).toBe(1000)
+    expect(await rig.waiters('k')).toEqual([])
+    expect(await rig.holders('in')).toEqual([])
+    expect(await rig.holders('out')).toEqual(['a'])
+    expect((await rig.engine.read({ kind: 'stats' })).sessions).toBe(0)
+  })
+
+  it('is not what a closed socket says', async () => {
+    const rig = await openSessionRig()
+    const client = await rig.client()
+    client.ask(1, acquire('a', { session: client.session, ttlMs: 20_000 }))
+    await client.hears('outcome', 1)
+    client.socket.close(1000)
+    await client.closed
+    await rig.clock.advance(GRACE_MS - 1)
+    expect(await rig.holders('k')).toEqual(['a'])
+    await rig.clock.advance(1)
+    expect(await rig.holders('k')).toEqual([])
+  })
+})
