@@ -8,7 +8,8 @@ const RELEASE = { name: 'release', text: 'SELECT pg_advisory_unlock(hashtextexte
 /** A lock of this kind belongs to a connection: whoever holds one or waits for one has one. */
 export async function openPostgresAdvisoryLocker(connections: number): Promise<Locker> {
   const service = await startPostgres()
-  const pool = new Pool({ connectionString: service.url, max: connections })
+  // Connections last for as long as the bench, and are not made anew after another one's turn.
+  const pool = new Pool({ connectionString: service.url, max: connections, idleTimeoutMillis: 0 })
   // The pool says good-bye without waiting, so the server may end a connection first.
   pool.on('error', () => {})
   return {

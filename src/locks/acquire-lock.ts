@@ -9,6 +9,9 @@ import { runInScope, type TaskScope } from './task-context.ts'
  * one more async function in between would cost as much as the engine does.
  */
 
+/** One for all: a promise of its own for every call would cost as much as the turn. */
+const A_TURN: Promise<void> = Promise.resolve()
+
 /** Ask for a lock. Resolves to the refusal, if there was one; then the lock has ended. */
 export async function acquireLock(
   context: LocksContext,
@@ -37,13 +40,18 @@ export async function runWithLock<Result>(
   let outcome: OutcomeOf<Acquire> | undefined
   let refused: Refused | undefined
   try {
-    // Awaited even if it is no promise: the function never runs before the call has returned.
-    outcome = await answer
+    if (answer instanceof Promise) {
+      outcome = await answer
+    } else {
+      // The function never runs before the call has returned, however soon the answer is there.
+      await A_TURN
+      outcome = answer
+    }
   } catch (error) {
     refused = await lock.recover(error, sentAtMs)
   }
-  const nowMs = answer instanceof Promise ? context.clock.nowMs() : sentAtMs
-  if (outcome !== undefined && !lock.accept(outcome, sentAtMs, nowMs)) {
+  // Read anew even after a turn: others may have kept it long, and a lease does not wait for them.
+  if (outcome !== undefined && !lock.accept(outcome, sentAtMs, context.clock.nowMs())) {
     refused = await lock.settle(outcome, sentAtMs)
   }
   if (refused !== undefined) throw lock.refusalError(refused)

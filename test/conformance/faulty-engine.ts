@@ -42,7 +42,10 @@ export function createTally(): FaultTally {
 
 /** How many calls of each engine pass unharmed at first. */
 const UNHARMED = 1
-const FAULT_CHANCE = 0.3
+/** Faults are many at first and few later, because each may break hundreds of connections by then. */
+const MANY_CALLS = 40
+const FAULT_CHANCE_FIRST = 0.3
+const FAULT_CHANCE_LATER = 0.03
 /** A connection that is broken whenever it is made would never do anything; so it is not for long. */
 const LIFT_AFTER_MS = 4
 const clock = new SystemClock()
@@ -81,7 +84,8 @@ class Faults {
   /** Perhaps harms what is sent next. */
   next(): void {
     this.#calls += 1
-    if (!this.hasBegun || !this.#random.chance(FAULT_CHANCE)) return
+    const chance = this.#calls < MANY_CALLS ? FAULT_CHANCE_FIRST : FAULT_CHANCE_LATER
+    if (!this.hasBegun || !this.#random.chance(chance)) return
     const direction = this.#random.pick(['toServer', 'toClient'] as const)
     switch (this.#random.pick(['swallow', 'cut', 'reset', 'break', 'delay'])) {
       case 'swallow':

@@ -37,6 +37,9 @@ export class SharedHost {
   }
 }
 
+/** On a busy machine a few hundred connections take their time. */
+const PATIENCE_MS = 30_000
+
 /** Broken connections are never given up on the virtual clock, which may jump while one is mended. */
 const SERVER_OPTIONS = {
   virtualClock: true,
@@ -53,6 +56,7 @@ export function createRemoteMemoryFixture(
   return {
     name,
     histories,
+    patienceMs: PATIENCE_MS,
     open: async ({ settings }: OpenEngineOptions = {}) => {
       const running = await host.get()
       const server = await running.open({ ...SERVER_OPTIONS, engine: 'memory:', settings })
@@ -139,6 +143,7 @@ export function createRemoteFileFixture(
   return {
     name,
     histories,
+    patienceMs: PATIENCE_MS,
     open: async ({ settings }: OpenEngineOptions = {}) => {
       const directory = await mkdtemp(join(tmpdir(), 'holdfast-remote-'))
       const reopen = async (): Promise<HostedServer> =>

@@ -12,8 +12,8 @@ const open = openThroughFaults((url, waitNowMs) => HttpEngine.open(url, { waitNo
 afterAll(() => host.stop())
 
 const fixture = createRemoteMemoryFixture(`over HTTP through faults (${SEED})`, host, open)
-// Two hundred waits whose connections break again and again take their time.
-runEngineSuites({ ...fixture, patienceMs: 30_000 }, { describe, it })
+
+runEngineSuites(fixture, { describe, it })
 
 it('every fault happened, and calls succeeded before, during and after', () => {
   for (const [what, count] of Object.entries(tally)) expect(count, what).toBeGreaterThan(20)

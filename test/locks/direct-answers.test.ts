@@ -3,15 +3,32 @@ import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
 import { createLocks } from '../../src/locks/create-locks.ts'
 import type { Locks } from '../../src/locks/locks.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { Clock } from '../../src/time/clock.ts'
 import { rejectionOf } from './virtual-locks.ts'
 
+interface DirectLocks {
+  readonly locks: Locks
+  /** The process is busy: time passes, and nothing else has a turn. */
+  readonly keepBusy: (ms: number) => void
+  readonly advance: (ms: number) => Promise<void>
+}
+
 /** Locks on an engine in the same process, with nothing in between: it answers without promises. */
-function openDirectLocks(): { readonly clock: VirtualClock; readonly locks: Locks } {
-  const clock = new VirtualClock()
+function openDirectLocks(): DirectLocks {
+  const virtual = new VirtualClock()
+  let busyMs = 0
+  const clock: Clock = {
+    nowMs: () => virtual.nowMs() + busyMs,
+    wallMs: () => virtual.wallMs(),
+    setTimer: (delayMs, callback) => virtual.setTimer(delayMs, callback),
+  }
   const engine = openMemoryEngine({ clock })
   onTestFinished(() => engine.close())
   expect(engine.applyDirectly).toBeDefined()
-  return { clock, locks: createLocks(engine, { clock }) }
+  const keepBusy = (ms: number): void => {
+    busyMs += ms
+  }
+  return { locks: createLocks(engine, { clock }), keepBusy, advance: (ms) => virtual.advance(ms) }
 }
 
 describe('with an engine that answers without promises', () => {
@@ -77,6 +94,14 @@ describe('with an engine that answers without promises', () => {
     await locks.close()
     expect(await refused).toMatchObject({ code: 'LOCK_ENGINE_CLOSED' })
     expect(ran).toBe(false)
+  })
+
+  it('a function does not run under a grant that grew old before its turn came', async () => {
+    const { locks, keepBusy, advance } = openDirectLocks()
+    const running = locks.withLock('a', { ttl: '1s' }, (lock) => [lock.isHeld, lock.token])
+    keepBusy(2_000)
+    await advance(1_000)
+    expect(await running).toEqual([true, 2])
   })
 
   it('a bad key is refused with an error of the call', async () => {

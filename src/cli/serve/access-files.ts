@@ -7,21 +7,22 @@ import type { ServeSettings } from '../settings/read-serve-settings.ts'
 import { SettingError } from '../settings/setting-error.ts'
 import { followFiles, readSettingFile } from './followed-file.ts'
 
-export function readTokens({ tokens }: ServeSettings): readonly TokenEntry[] | undefined {
+export function readTokens({ tokens, sources }: ServeSettings): readonly TokenEntry[] | undefined {
   if (tokens === undefined) return undefined
   try {
-    return parseTokenFile(tokens, readSettingFile('tokens', tokens))
+    return parseTokenFile(tokens, readSettingFile(sources['tokens'], tokens))
   } catch (error) {
-    throw error instanceof DocumentError ? new SettingError('tokens', error.message) : error
+    if (!(error instanceof DocumentError)) throw error
+    throw new SettingError(sources['tokens'] ?? 'tokens', error.message)
   }
 }
 
-export function readTls({ tls }: ServeSettings): TlsMaterial | undefined {
+export function readTls({ tls, sources }: ServeSettings): TlsMaterial | undefined {
   if (tls === undefined) return undefined
   return {
-    cert: readSettingFile('tls-cert', tls.cert),
-    key: readSettingFile('tls-key', tls.key),
-    ca: tls.ca === undefined ? undefined : readSettingFile('tls-ca', tls.ca),
+    cert: readSettingFile(sources['tls-cert'], tls.cert),
+    key: readSettingFile(sources['tls-key'], tls.key),
+    ca: tls.ca === undefined ? undefined : readSettingFile(sources['tls-ca'], tls.ca),
   }
 }
 

@@ -4,12 +4,12 @@ import { SettingError } from '../settings/setting-error.ts'
 /** Looking at the file costs one call to the system; names that are links are followed. */
 const LOOK_MS = 1_000
 
-/** The text of a file that a setting names. */
-export function readSettingFile(setting: string, path: string): string {
+/** The text of a file that a setting names; `source` is where that came from. */
+export function readSettingFile(source: string | undefined, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new SettingError(setting, (error as Error).message)
+    throw new SettingError(source ?? path, (error as Error).message)
   }
 }
 

@@ -28,6 +28,8 @@ export interface ServeSettings {
   readonly insecure: boolean
   readonly limits: Partial<ServerLimits>
   readonly log: LogLevel
+  /** Where each setting came from that is not the default, for complaints that come later. */
+  readonly sources: Readonly<Record<string, string>>
 }
 
 export interface TlsFiles {
@@ -118,6 +120,7 @@ function toSettings(chosen: Chosen): ServeSettings {
     insecure: get('insecure'),
     limits,
     log: get<LogLevel>('log'),
+    sources: Object.fromEntries([...chosen].map(([name, { source }]) => [name, source])),
   }
 }
 

@@ -11,12 +11,11 @@ import type { Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
 import { problemWith } from '../../law/validate.ts'
 import { camelKeys } from '../../protocol/json/key-case.ts'
-import { readOutcome } from '../../protocol/json/outcome-body.ts'
 import { readReply } from '../../protocol/json/reply-body.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import type { HttpAnswer } from './http-attempt.ts'
-import { HttpLink } from './http-link.ts'
+import { HttpLink, type OpenCall } from './http-link.ts'
+import { outcomeOf } from './http-outcome.ts'
 import { orderKeyOf, toError, toPath, toRequest, withRequestId } from './http-requests.ts'
 import { HttpWaits, isWaiting } from './http-waits.ts'
 import { HttpWatch } from './http-watch.ts'
@@ -64,7 +63,7 @@ export class HttpEngine implements LockEngine {
       link,
       order: this.#order,
       send: (command) => this.#send(command),
-      toOutcome,
+      outcomeOf: (command, call) => this.#outcomeOf(command, call),
       nowMs: options.waitNowMs ?? (() => clock.nowMs()),
     })
   }
@@ -147,11 +146,15 @@ export class HttpEngine implements LockEngine {
   async #send<C extends Command>(command: C): Promise<OutcomeOf<C>> {
     const request = toRequest(command)
     const key = orderKeyOf(command)
-    const answer =
-      key === undefined
-        ? await this.#link.call(request).answer
-        : await this.#order.run(key, () => this.#link.call(request).answer)
-    return toOutcome(command, answer) as OutcomeOf<C>
+    const ask = (): Promise<Outcome> => this.#outcomeOf(command, this.#link.call(request))
+    const outcome = await (key === undefined ? ask() : this.#order.run(key, ask))
+    return outcome as OutcomeOf<C>
+  }
+
+  #outcomeOf(command: Command, call: OpenCall): Promise<Outcome> {
+    return outcomeOf(command, call, (key, namespace) =>
+      this.read({ kind: 'inspect', key, namespace, queueLimit: 1 }),
+    )
   }
 
   #track<T>(answer: Promise<T>): Promise<T> {
@@ -160,12 +163,6 @@ export class HttpEngine implements LockEngine {
     answer.then(forget, forget)
     return answer
   }
-}
-
-function toOutcome(command: Command, answer: HttpAnswer): Outcome {
-  const outcome = readOutcome(answer.body)
-  if (outcome === undefined) throw toError(command, answer)
-  return outcome
 }
 
 /** Two engines on one server act as one, whatever the server's own engine can do. */

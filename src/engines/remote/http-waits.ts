@@ -11,8 +11,8 @@ export interface HttpWaitsOptions {
   readonly order: KeyOrder
   /** Sends a command that does not wait. */
   readonly send: <C extends Command>(command: C) => Promise<OutcomeOf<C>>
-  /** The outcome of an answer, or the error that it means. */
-  readonly toOutcome: (command: Command, answer: Awaited<OpenCall['answer']>) => Outcome
+  /** The outcome of a call, or the error that its answer means. */
+  readonly outcomeOf: (command: Command, call: OpenCall) => Promise<Outcome>
   /** Measures how long a wait has gone on. */
   readonly nowMs: () => number
 }
@@ -84,12 +84,12 @@ export class HttpWaits {
     await Promise.all([...this.#open].map((wait) => this.#giveUp(wait, toClosed())))
   }
 
-  async #run(wait: Wait): Promise<Outcome> {
+  #run(wait: Wait): Promise<Outcome> {
     const { command } = wait
     const { link, order, nowMs } = this.#options
     const startedAtMs = nowMs()
     const body = (): unknown => toRequest(withWaitLeft(command, nowMs() - startedAtMs)).body?.()
-    const answer = await order.run(orderKeyOf(command) ?? '', (pass) => {
+    return order.run(orderKeyOf(command) ?? '', (pass) => {
       if (wait.dropped !== undefined) return Promise.reject(wait.dropped)
       wait.call = link.call({
         ...toRequest(command),
@@ -98,20 +98,8 @@ export class HttpWaits {
         isWait: true,
         onProcessing: pass,
       })
-      return wait.call.answer
+      return this.#options.outcomeOf(command, wait.call)
     })
-    return this.#settled(wait, answer)
-  }
-
-  /**
-   * A grant that was undone before anyone heard of it never was: whoever asks for the lost answer is
-   * told what ended the wait.
-   */
-  #settled({ command, call }: Wait, answer: Awaited<OpenCall['answer']>): Outcome {
-    const outcome = this.#options.toOutcome(command, answer)
-    if (call?.applied !== 'maybe' || outcome.kind !== 'refused') return outcome
-    if (outcome.end === 'cancelled') return { kind: 'refused', code: 'cancelled' }
-    return outcome.end === 'unclaimed' ? { kind: 'refused', code: 'abandoned' } : outcome
   }
 
   /**
@@ -131,7 +119,7 @@ export class HttpWaits {
       const outcome = await this.#options.send(toGivingUp(command))
       if (outcome.kind === 'cancelled' && !outcome.cancelled) {
         // It was settled before, and what it was told then counts.
-        const settled = this.#settled(wait, await call.answer)
+        const settled = await this.#options.outcomeOf(command, call)
         if (settled.kind !== 'refused' || settled.code !== 'cancelled') return wait.resolve(settled)
       }
       wait.reject(error)

@@ -42,7 +42,7 @@ export class HttpWatch implements Watching {
     this.#path = `/v1/events${search({ prefix, kind })}`
   }
 
-  /** Resolves when the server listens. */
+  /** Resolves when the server has said where its stream stands. */
   open(): Promise<void> {
     const startedAtMs = this.#options.clock.nowMs()
     return new Promise((resolve, reject) => {
@@ -104,8 +104,6 @@ export class HttpWatch implements Watching {
     response.setEncoding('utf8')
     if (response.statusCode !== 200) throw await toAnswerError(response)
     response.socket.unref()
-    this.#failures = 0
-    this.#begin?.()
     const reader = new SseReader((message) => this.#take(message))
     for await (const text of response as AsyncIterable<string>) {
       this.#heard()
@@ -117,6 +115,9 @@ export class HttpWatch implements Watching {
   #take({ id, data }: SseMessage): void {
     if (this.#isClosed) return
     this.#lastId = id
+    this.#failures = 0
+    // Only who knows where the stream stands can go on there after a broken connection.
+    this.#begin?.()
     if (data === undefined) return
     this.#options.listener(readEvent(JSON.parse(data), this.#options.nextId()) as WatchEvent)
   }

@@ -161,11 +161,11 @@ export class PrincipalEngine implements LockEngine {
     }
   }
 
-  /** One more step of a hold that is already there is not one more hold. */
+  /** Asking again, or for one more step of a hold that is there, does not make one more hold. */
   async #askAtLimit(command: Acquire | Begin, options?: ApplyOptions): Promise<Outcome> {
     const { holds, principal, limits } = this.#parts
     const hasRoom = await holds.hasRoom(principal.name, limits.holds)
-    if (hasRoom || (await this.#isHolder(command))) return this.#askNow(command, options)
+    if (hasRoom || (await this.#isKnown(command))) return this.#askNow(command, options)
     return {
       kind: 'refused',
       code: 'limit',
@@ -173,8 +173,8 @@ export class PrincipalEngine implements LockEngine {
     }
   }
 
-  async #isHolder(command: Acquire | Begin): Promise<boolean> {
-    const { holder } = await this.read(
+  async #isKnown(command: Acquire | Begin): Promise<boolean> {
+    const { holder, waiting } = await this.read(
       command.kind === 'acquire'
         ? { kind: 'standing', key: command.key, owner: command.owner }
         : {
@@ -184,7 +184,7 @@ export class PrincipalEngine implements LockEngine {
             namespace: 'operation',
           },
     )
-    return holder !== null
+    return holder !== null || waiting.length > 0
   }
 
   /** Whichever way an operator came in by, it is on record. */

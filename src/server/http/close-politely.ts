@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
 import { SystemClock } from '../../time/system-clock.ts'
+import { cutConnections } from './listener.ts'
 
 const LOOK_MS = 10
 const GRACE_MS = 1_000
@@ -13,7 +14,7 @@ export async function closePolitely(http: Server | TlsServer): Promise<void> {
   const clock = new SystemClock()
   const untilMs = clock.nowMs() + GRACE_MS
   const look = (): void => {
-    if (clock.nowMs() >= untilMs) http.closeAllConnections()
+    if (clock.nowMs() >= untilMs) cutConnections(http)
     else http.closeIdleConnections()
     timer = clock.setTimer(LOOK_MS, look)
   }

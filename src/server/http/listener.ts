@@ -38,7 +38,7 @@ export interface ListenerOptions {
  * Connections stay open for longer than the HTTP clients in use keep idle ones (90 s in Go's), so that
  * it is the client that closes, and no request is sent into a connection that is just going away.
  */
-export const PATIENCE: Patience = Object.freeze({
+const PATIENCE: Patience = Object.freeze({
   headersMs: 10_000,
   requestMs: 15_000,
   checkMs: 1_000,
@@ -87,7 +87,24 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     answerMalformed(error, socket as Socket)
   })
   server.maxConnections = connections + REFUSED_MAX
+  trackSockets(server)
   return server
+}
+
+const sockets = new WeakMap<Server | TlsServer, Set<Socket>>()
+
+function trackSockets(server: Server | TlsServer): void {
+  const open = new Set<Socket>()
+  sockets.set(server, open)
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+}
+
+/** Cuts every connection, also those that have become sessions and that HTTP has forgotten. */
+export function cutConnections(server: Server | TlsServer): void {
+  for (const socket of sockets.get(server) ?? []) socket.destroy()
 }
 
 /** For a listener that already runs: connections that are open keep what they were opened with. */

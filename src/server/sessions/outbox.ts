@@ -33,9 +33,9 @@ export class Outbox {
   #keptBytes = 0
   #isScheduled = false
 
-  /** Bytes that the client has not confirmed. */
+  /** Bytes that the client has not confirmed, those of the frame that is being written included. */
   get keptBytes(): number {
-    return this.#keptBytes
+    return this.#keptBytes + this.#writer.length
   }
 
   /** Write one message to the returned writer, at once. */

@@ -124,7 +124,7 @@ export class SessionHub {
       engine,
       view,
       graceMs: this.#graceMs,
-      setTimer: (onOver) => this.#context.clock.setTimer(this.#graceMs, onOver),
+      setTimer: (onOver) => this.#context.clock.setTimer(this.#context.sessionGraceMs, onOver),
       onEnded: () => {
         if (this.#sessions.get(stored) === session) this.#sessions.delete(stored)
         for (const pulse of session.pulses) {

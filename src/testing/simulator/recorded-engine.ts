@@ -10,9 +10,9 @@ import { isLockError } from '../../engine/errors.ts'
 import type { InspectReply, Query, ReferencesReply, ReplyOf } from '../../engine/queries.ts'
 import type { Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import type { Clock } from '../../time/clock.ts'
 import type { HistoryAnswer, HistoryCall } from '../history.ts'
 import type { HistoryRecorder, PendingCall } from '../history-recorder.ts'
-import type { VirtualClock } from '../virtual-clock.ts'
 import { toHistoryCall } from './to-history-call.ts'
 
 /** The code of a call that certainly had no effect: it is not part of the history. */
@@ -22,7 +22,8 @@ export interface RecordedEngineOptions {
   readonly proc: string
   readonly engine: LockEngine
   readonly recorder: HistoryRecorder
-  readonly clock: VirtualClock
+  /** The same that the recorder has. */
+  readonly clock: Pick<Clock, 'nowMs'>
 }
 
 /** An engine that writes down what its client asks and what it is told, at the moment it learns of it. */

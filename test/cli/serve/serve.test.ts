@@ -160,9 +160,13 @@ function shownBy(url: string): Promise<string> {
 
 describe('what it refuses, with a message and an exit code', () => {
   it.each<[string, readonly string[], RegExp]>([
-    ['an unknown engine', ['--engine', 'redis://:secret@host'], /no engine for redis:/],
+    [
+      'an unknown engine',
+      ['--engine', 'redis://:secret@host'],
+      /--engine: there is no engine for redis:/,
+    ],
     ['an open door', ['--host', '0.0.0.0', '--engine', 'memory:'], /0\.0\.0\.0.*insecure/],
-    ['no such tokens', ['--tokens', 'none.toml', '--engine', 'memory:'], /tokens: .*none\.toml/],
+    ['no such tokens', ['--tokens', 'none.toml', '--engine', 'memory:'], /--tokens: .*none\.toml/],
     [
       'no such address',
       ['--host', '192.0.2.1', '--insecure', '--engine', 'memory:'],

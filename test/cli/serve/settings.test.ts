@@ -15,7 +15,13 @@ interface Given {
   readonly file?: string
 }
 
-function read({ args = [], env = {}, file }: Given): ServeSettings {
+/** What was set, wherever it came from. */
+function read(given: Given): Omit<ServeSettings, 'sources'> {
+  const { sources: _, ...settings } = readAll(given)
+  return settings
+}
+
+function readAll({ args = [], env = {}, file }: Given): ServeSettings {
   return readServeSettings({
     args: file === undefined ? args : ['--config', 'serve.toml', ...args],
     env,
@@ -120,6 +126,20 @@ describe.each(sampled.map((setting) => [setting.name, setting] as const))('%s', 
       setting.kind.is === 'flag' && other === 'off' ? [`--no-${name}`] : [`--${name}=${other}`]
     expect(read({ args, env: { [toVariable(name)]: text } })).toEqual(usual)
     expect(read({ env: { [toVariable(name)]: other }, file: `${name} = ${inFile}` })).toEqual(usual)
+  })
+})
+
+it('where each setting came from is known', () => {
+  const { sources } = readAll({
+    args: ['--port=1'],
+    env: { HOLDFAST_DATA: 'd', PORT: '2' },
+    file: 'host = "::1"\nport = 3',
+  })
+  expect(sources).toMatchObject({
+    port: '--port',
+    data: 'HOLDFAST_DATA',
+    host: 'serve.toml: host',
+    log: 'default',
   })
 })
 

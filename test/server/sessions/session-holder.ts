@@ -1,11 +1,15 @@
 /**
- * A process that holds a lock over a session, and does what its parent says: `block:MS` blocks its main
- * thread, `look` tells what the handle says, `release` releases. The parent learns of everything by IPC.
+ * A process that holds a lock over a session, and does what its parent says: `vouched` waits until its
+ * worker thread vouches for it, `block:MS` blocks its main thread, `look` tells what the handle says,
+ * `release` releases. The parent learns of everything by IPC.
  */
-import { connect } from '../../../src/locks/connect.ts'
+import { setTimeout } from 'node:timers/promises'
+import { SessionEngine } from '../../../src/engines/remote/session-engine.ts'
+import { createLocks } from '../../../src/locks/create-locks.ts'
 
 const [url = '', ttl = '', pulse = ''] = process.argv.slice(2)
-const locks = await connect(url, { owner: 'holder', pulse: pulse === 'pulse' })
+const engine = await SessionEngine.open(url, { pulse: pulse === 'pulse' })
+const locks = createLocks(engine, { owner: 'holder' })
 const lock = await locks.acquire('k', { ttl: Number(ttl) })
 let reason = ''
 lock.signal.addEventListener('abort', () => {
@@ -17,10 +21,27 @@ function look(after: string): void {
   process.send?.({ after, isHeld: lock.isHeld, isAborted: lock.signal.aborted, reason })
 }
 
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
+/** What is confirmed while the main thread is blocked was said by another. */
+async function untilVouched(): Promise<void> {
+  const { session } = engine
+  for (;;) {
+    const before = session.vouchedAtMs
+    block(2 * session.heartbeatMs)
+    if (session.vouchedAtMs > before) return
+    await setTimeout(session.heartbeatMs)
+  }
+}
+
 process.on('message', (order: string) => {
   const [verb, ms] = order.split(':')
-  if (verb === 'block') {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(ms))
+  if (verb === 'vouched') {
+    void untilVouched().then(() => look('vouched'))
+  } else if (verb === 'block') {
+    block(Number(ms))
     look('block')
   } else if (verb === 'look') {
     look('look')
