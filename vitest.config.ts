@@ -54,6 +54,8 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
     test: {
       pool: 'forks',
       maxWorkers: 2,
+      // A condition is waited for until it holds; on a busy machine that takes longer than a second.
+      expect: { poll: { timeout: 10 * SECOND_MS } },
       env: isLong ? { HOLDFAST_TEST_DOSE: 'long' } : {},
       projects: createProjects(isLong),
     },

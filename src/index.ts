@@ -49,6 +49,7 @@ export type {
   ListOptions,
   LocksOptions,
   OnceOptions,
+  RemoteOptions,
   TryAcquireOptions,
   UnrefOptions,
   WaitOptions,

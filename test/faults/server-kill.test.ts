@@ -40,7 +40,7 @@ it(`nothing acknowledged to ${SESSIONS} sessions is lost by ${KILLS} times kill 
   }
   await scene.untilAnswered(500)
   lap('answered')
-  const report = await scene.heal()
+  const report = await scene.heal().catch(async (e) => { const l = await (await fetch(scene!.url + '/v1/locks?limit=10')).json() as any; console.log('DBG locks', JSON.stringify(l), await scene!.stats(), scene!.server.complaints); throw e })
   lap('healed')
   console.log(report)
   console.log(await scene.stats())
@@ -48,7 +48,7 @@ it(`nothing acknowledged to ${SESSIONS} sessions is lost by ${KILLS} times kill 
   const checked = checkServerHistory(history)
   lap('checked')
   console.log(checked.counts, checked.verdict, checked.undecided, checked.violations.slice(0, 10).map(({property, message}) => [property, message]), checked.violations.length)
-  expect(checked.violations, `seed ${SEED}`).toEqual([])
+  expect(checked.violations.map(({message}) => message), `seed ${SEED}`).toEqual([])
   expect(checked.verdict, `seed ${SEED}`).toBe('pass')
   void patience
   void (history as HistoryRecord[])

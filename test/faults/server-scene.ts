@@ -5,10 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { StatsReply } from '../../src/engine/queries.ts'
 import { Patience } from '../../src/testing/engine-suite/patience.ts'
-import { type HistoryRecord, loadHistory } from '../../src/testing/history.ts'
+import { type HistoryEntry, type HistoryRecord, loadHistory } from '../../src/testing/history.ts'
 import { checkHistory, type HistoryReport } from '../../src/testing/history-checks.ts'
 import { Random } from '../../src/testing/random.ts'
 import { toCheckableHistory } from '../../src/testing/simulator/checkable-history.ts'
+import { NOT_APPLIED } from '../../src/testing/simulator/recorded-engine.ts'
 import { HostClock } from './server-host-clock.ts'
 import { findServerPort, ServerLife } from './server-life.ts'
 import type { LoadNews, LoadOptions, LoadOrder, LoadReport } from './server-messages.ts'
@@ -17,7 +18,7 @@ const LOAD = fileURLToPath(new URL('server-load.ts', import.meta.url))
 /** Searches that need more than this are rare; what is undecided is not a pass. */
 const SEARCH_STEPS_MAX = 5_000_000
 
-const patience = new Patience(120_000)
+const patience = new Patience(60_000)
 
 export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'httpClients' | 'restMsMax'> {
   readonly seed: string
@@ -132,13 +133,10 @@ export class ServerScene {
     const told = this.#loads.flatMap(({ historyPath }) =>
       loadHistory(readFileSync(historyPath, 'utf8')),
     )
-    const history = toCheckableHistory(
-      [...told, ...this.#marks].map((record, id) =>
-        record.kind === 'op' ? { ...record, id } : record,
-      ),
-      () => false,
+    const numbered = [...told, ...this.#marks].map((record, id) =>
+      record.kind === 'op' ? toAborted({ ...record, id }) : record,
     )
-    return history
+    return toCheckableHistory(numbered, () => false)
   }
 
   async close(): Promise<void> {
@@ -196,6 +194,12 @@ export class ServerScene {
       return false
     }, what)
   }
+}
+
+/** A wait that was given up has no effect in the end, but may have been granted and undone meanwhile. */
+function toAborted(entry: HistoryEntry): HistoryEntry {
+  const isAborted = entry.op === 'acquire' && entry.code === NOT_APPLIED
+  return isAborted ? { ...entry, code: 'aborted', outcome: 'info', ret: Infinity } : entry
 }
 
 /** Whether there is a legal explanation for everything that everyone was told. */

@@ -6,6 +6,7 @@ import type { Namespace } from '../../law/view.ts'
 import { readOutcome } from '../../protocol/json/outcome-body.ts'
 import type { OpenCall } from './http-link.ts'
 import { toError } from './http-requests.ts'
+import { isWaiting } from './http-waits.ts'
 
 /** Reads who holds a key. */
 export type Inspect = (key: string, namespace: Namespace) => Promise<InspectReply>
@@ -23,23 +24,23 @@ export async function outcomeOf(
   const outcome = readOutcome(answer.body)
   if (outcome === undefined) throw toError(command, answer)
   if (call.applied === 'no' || outcome.kind !== 'refused') return outcome
-  if (command.kind === 'acquire') {
-    return toFirst(outcome, () => inspect(command.key, 'lock'))
+  if (isWaiting(command)) {
+    // A grant that was undone before anyone heard of it never was: what ended the wait counts.
+    if (outcome.end === 'cancelled') return { kind: 'refused', code: 'cancelled' }
+    if (outcome.end === 'unclaimed') return { kind: 'refused', code: 'abandoned' }
   }
+  if (outcome.holders !== undefined || !NAMES_HOLDERS.has(outcome.code)) return outcome
+  if (command.kind === 'acquire') return withHolders(outcome, inspect(command.key, 'lock'))
   if (command.kind !== 'begin') return outcome
-  return toFirst(outcome, () => inspect(command.resource, 'operation'))
+  return withHolders(outcome, inspect(command.resource, 'operation'))
 }
 
 /** Refusals that name the present holders. */
 const NAMES_HOLDERS: ReadonlySet<RefusalCode> = new Set(['held', 'timeout', 'upgrade_conflict'])
 
-async function toFirst(outcome: Refused, inspect: () => Promise<InspectReply>): Promise<Refused> {
-  // A grant that was undone before anyone heard of it never was: what ended the wait counts.
-  if (outcome.end === 'cancelled') return { kind: 'refused', code: 'cancelled' }
-  if (outcome.end === 'unclaimed') return { kind: 'refused', code: 'abandoned' }
-  if (outcome.holders !== undefined || !NAMES_HOLDERS.has(outcome.code)) return outcome
+async function withHolders(outcome: Refused, inspected: Promise<InspectReply>): Promise<Refused> {
   try {
-    const { holders } = await inspect()
+    const { holders } = await inspected
     const shown = holders.slice(0, HOLDERS_SHOWN_MAX)
     return {
       ...outcome,

@@ -4,6 +4,7 @@ import { ProtocolError } from '../../protocol/session/protocol-error.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { toUnreachable } from './remote-errors.ts'
 import { isWaiting, type SessionCall } from './session-call.ts'
+import { FRAME_BYTES, MESSAGE_BYTES_MAX } from './session-limits.ts'
 import type { SessionLink } from './session-link.ts'
 
 export interface SessionCallsOptions {
@@ -67,10 +68,11 @@ export class SessionCalls {
     this.#look = undefined
     this.#unsent = []
     for (const call of [...this.#pending.values()]) {
-      if (lastId === undefined) this.#sendAnew(call)
-      else if (call.id > lastId) this.#write(call)
-      if (call.isAborted && this.#pending.has(call.id)) writeAbort(this.#link.open(), call.id)
+      const wasSeen = lastId !== undefined && call.id <= lastId
+      if (!wasSeen) this.#sendAgain(call, lastId !== undefined)
+      else if (call.isAborted) writeAbort(this.#link.open(), call.id)
     }
+    this.onDrained()
   }
 
   onDown(cause: unknown): void {
@@ -87,8 +89,6 @@ export class SessionCalls {
       const call = unsent[count] as SessionCall
       if (this.#pending.has(call.id)) this.#write(call)
       count += 1
-      // Whether there is still room shows only when it was given to the socket.
-      if (count % 64 === 0) this.#link.flush()
     }
     this.#unsent = unsent.slice(count)
   }
@@ -107,24 +107,31 @@ export class SessionCalls {
     const { length } = writer
     try {
       call.write(writer, this.ownSession)
+      if (writer.length - length > MESSAGE_BYTES_MAX) throw new ProtocolError('it is too long')
     } catch (error) {
       // Only a query can be of a kind that no message has; commands have been looked at before.
       if (!(error instanceof ProtocolError)) throw error
       writer.rewind(length)
       this.take(call.id)
-      call.reject(createError('LOCK_INVALID_ARGUMENT', `this is no plain data: ${error.message}`))
+      call.reject(createError('LOCK_INVALID_ARGUMENT', `this cannot be asked: ${error.message}`))
+      return
     }
+    if (call.isAborted) writeAbort(writer, call.id)
+    // Whether there is still room shows only when it was given to the socket.
+    if (writer.length > FRAME_BYTES) this.#link.flush()
   }
 
   /** To a server that remembers nothing: either it cannot do harm, or nobody can say what became of it. */
-  #sendAnew(call: SessionCall): void {
-    if (call.wasSent && !call.isRepeatable) {
-      this.take(call.id)
-      call.reject(toUnreachable('maybe', new Error('it was restarted, or is another one')))
-      return
+  #sendAgain(call: SessionCall, isRemembered: boolean): void {
+    if (!isRemembered && call.wasSent) {
+      if (!call.isRepeatable) {
+        this.take(call.id)
+        call.reject(toUnreachable('maybe', new Error('it was restarted, or is another one')))
+        return
+      }
+      this.#shorten(call)
     }
-    if (call.wasSent) this.#shorten(call)
-    this.#write(call)
+    this.#unsent.push(call)
   }
 
   /** A wait that starts anew must not become longer by it. */

@@ -16,6 +16,12 @@ export const UNANSWERED_BEATS_MAX = 3
 /** Bytes that the socket has not taken: above this, calls wait for their turn here. */
 export const UNSENT_BYTES_MAX: number = 1024 * 1024
 
+/** A frame that has become as long as this is sent before the turn is over: servers bound their length. */
+export const FRAME_BYTES: number = 128 * 1024
+
+/** The longest command has a tenth of this; only a query that nobody means is longer. */
+export const MESSAGE_BYTES_MAX: number = 256 * 1024
+
 /** Received frames that were not confirmed yet: above this they are, even if nothing else is to be said. */
 export const UNCONFIRMED_FRAMES_MAX = 64
 export const UNCONFIRMED_BYTES_MAX: number = 256 * 1024

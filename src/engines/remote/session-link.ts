@@ -65,7 +65,10 @@ export class SessionLink implements ServerFrameHandler {
   readonly #options: SessionLinkOptions
   readonly #handler: LinkHandler
   readonly #writer = new PackWriter()
-  readonly #flush = (): void => this.flush()
+  readonly #flush = (): void => {
+    this.#isScheduled = false
+    this.flush()
+  }
   readonly #onSent = (): void => this.#onDrained()
   #socket: SessionSocket | undefined
   #session: string | undefined
@@ -119,8 +122,8 @@ export class SessionLink implements ServerFrameHandler {
     return this.#writer
   }
 
+  /** Send what was said so far, without waiting for the end of the turn. */
   flush(): void {
-    this.#isScheduled = false
     const socket = this.#socket
     if (!this.#isUp || socket === undefined || this.#writer.length === 0) return
     if (this.#received > this.#confirmed) {
@@ -321,6 +324,9 @@ function toRefusal({ code, status, reason }: SocketEnd): LockError | undefined {
     return createError('LOCK_ENGINE_UNAVAILABLE', 'there is no lock server at this address', {
       details: { status },
     })
+  }
+  if (code === CLOSE_CODES.protocol) {
+    return createError('LOCK_INTERNAL', `the server does not understand this client: ${reason}`)
   }
   if (code !== CLOSE_CODES.version) return undefined
   return createError('LOCK_ENGINE_UNAVAILABLE', `the server speaks another version: ${reason}`)

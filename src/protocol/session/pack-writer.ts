@@ -1,5 +1,5 @@
 import { ProtocolError } from './protocol-error.ts'
-import { PACK_DEPTH_MAX } from './session-limits.ts'
+import { PACK_DEPTH_MAX, PACK_STRING_BYTES_MAX } from './session-limits.ts'
 
 const BYTES_FIRST = 4 * 1024
 /** A buffer that grew beyond this for one large frame is not kept for the next. */
@@ -80,6 +80,7 @@ export class PackWriter {
     const headAt = this.#at
     const guess = headSize(length)
     const { written } = encoder.encodeInto(value, this.#bytes.subarray(headAt + guess))
+    if (written > PACK_STRING_BYTES_MAX) throw new ProtocolError('a string is too long')
     const size = headSize(written)
     if (size !== guess) {
       this.#bytes.copyWithin(headAt + size, headAt + guess, headAt + guess + written)

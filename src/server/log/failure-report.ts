@@ -1,8 +1,12 @@
+import type { ErrorCode } from '../../engine/error-catalogue.ts'
 import { isLockError } from '../../engine/errors.ts'
 import type { ServerContext } from '../server-context.ts'
 
 /** A failing disk fails every request; one line a second and code says as much as a thousand. */
 const QUIET_MS = 1_000
+
+/** A server that stops says so to everyone who waits, and a wait ends with its connection. */
+const ORDINARY: ReadonlySet<ErrorCode> = new Set(['LOCK_ENGINE_CLOSED', 'LOCK_ABORTED'])
 
 /** Tells the log and the metrics of failures that are ours. The client is told less. */
 export class FailureReport {
@@ -15,8 +19,7 @@ export class FailureReport {
 
   report(error: unknown): void {
     const { log, metrics, socketClock } = this.#context
-    // A server that stops says so to everyone who waits; nothing is wrong.
-    if (isLockError(error, 'LOCK_ENGINE_CLOSED')) return
+    if (isLockError(error) && ORDINARY.has(error.code)) return
     metrics.failed()
     const code = isLockError(error) ? error.code : 'internal'
     const nowMs = socketClock.nowMs()

@@ -12,6 +12,9 @@ export const HEARTBEAT_MS_MAX = 10_000
 /** Requests of one session that have not been answered; waiting ones count. */
 export const OPEN_REQUESTS_MAX = 65_536
 
+/** A frame that has become as long as this is sent before the turn is over. */
+export const FRAME_BYTES: number = 256 * 1024
+
 /** Bytes that a socket has not taken: above this nothing more is read from its client. */
 export const UNSENT_BYTES_MAX: number = 1024 * 1024
 

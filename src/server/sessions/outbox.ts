@@ -1,6 +1,7 @@
 import type { Acquire, Begin } from '../../law/commands.ts'
 import { PackWriter } from '../../protocol/session/pack-writer.ts'
 import { writeFrameNumber } from '../../protocol/session/server-frames.ts'
+import { FRAME_BYTES } from './connection-limits.ts'
 
 /** Where frames go, while there is a connection. */
 export interface FrameSink {
@@ -25,7 +26,10 @@ const NO_GRANTS: readonly WaitingCommand[] = Object.freeze([])
  */
 export class Outbox {
   readonly #writer = new PackWriter()
-  readonly #flush = (): void => this.flush()
+  readonly #flush = (): void => {
+    this.#isScheduled = false
+    this.flush()
+  }
   #sink: FrameSink | undefined
   #frames: KeptFrame[] = []
   #grants: WaitingCommand[] | undefined
@@ -40,6 +44,7 @@ export class Outbox {
 
   /** Write one message to the returned writer, at once. */
   open(): PackWriter {
+    if (this.#writer.length > FRAME_BYTES) this.flush()
     if (this.#writer.length === 0) writeFrameNumber(this.#writer, this.#lastNumber + 1)
     if (!this.#isScheduled) {
       this.#isScheduled = true
@@ -55,7 +60,6 @@ export class Outbox {
   }
 
   flush(): void {
-    this.#isScheduled = false
     if (this.#writer.length === 0) return
     this.#lastNumber += 1
     const bytes = this.#writer.take()

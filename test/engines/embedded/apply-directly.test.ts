@@ -19,10 +19,10 @@ it('an answer that is there at once comes without a promise, and is the same', a
 
 it('a wait comes as a promise', async () => {
   await using engine = openMemoryEngine()
-  engine.applyDirectly?.(ASK)
+  void engine.applyDirectly?.(ASK)
   const waiting = engine.applyDirectly?.({ ...ASK, owner: 'y', waitMs: 60_000 })
   expect(waiting).toBeInstanceOf(Promise)
-  engine.applyDirectly?.(RELEASE)
+  void engine.applyDirectly?.(RELEASE)
   expect(await waiting).toMatchObject({ kind: 'granted' })
 })
 

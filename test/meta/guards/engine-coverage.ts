@@ -8,7 +8,13 @@ import type { SourceFile } from './source-file.ts'
  */
 export const ENGINE_TESTS: Readonly<Record<string, readonly string[]>> = {
   embedded: ['embedded-memory', 'embedded-file'],
-  remote: ['remote-http', 'remote-http-file', 'remote-http-faults'],
+  remote: [
+    'remote-http',
+    'remote-http-file',
+    'remote-http-faults',
+    'remote-session',
+    'remote-session-faults',
+  ],
 }
 
 const SUITE_FOLDER = 'src/testing/engine-suite'

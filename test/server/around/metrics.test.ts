@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import { Registry } from '../../../src/server/metrics/registry.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { type Served, serve } from '../served.ts'
 
 let served: Served
@@ -44,9 +46,12 @@ describe('what happens is counted', () => {
   })
 
   it('refusals by reason, expiries, disconnects, forced releases', async () => {
-    await served.post('/v1/acquire', { key: 'k', owner: 'a', ttl_ms: 100 })
+    await served.close()
+    const clock = new VirtualClock()
+    served = await serve({ clock, engine: openMemoryEngine({ clock }) })
+    await served.post('/v1/acquire', { key: 'k', owner: 'a', ttl_ms: 1_000 })
     await served.post('/v1/acquire', { key: 'k', owner: 'b' })
-    await expect.poll(async () => (await read()).get('holdfast_holds')).toBe(0)
+    await clock.advance(1_000)
     await served.call('/v1/sessions/s', { method: 'PUT', body: { grace_ms: 60_000 } })
     await served.post('/v1/acquire', { key: 's', owner: 'a', session: 's' })
     await served.call('/v1/sessions/s', { method: 'DELETE' })
@@ -92,6 +97,20 @@ describe('what happens is counted', () => {
     over.abort()
     await expect.poll(async () => (await read()).get('holdfast_streams')).toBe(0)
   })
+})
+
+it('a client that hangs up is not a failure of the server', async () => {
+  await served.post('/v1/acquire', { key: 'k', owner: 'a' })
+  const over = new AbortController()
+  const body = { key: 'k', owner: 'b', wait_ms: 60_000 }
+  const waiting = served.call('/v1/acquire', { body, signal: over.signal }).catch(() => undefined)
+  await expect.poll(async () => (await read()).get('holdfast_waiters')).toBe(1)
+  over.abort()
+  await waiting
+  await expect.poll(async () => (await read()).get('holdfast_waiters')).toBe(0)
+  const gone = 'holdfast_http_requests_total{route="POST /v1/acquire",status="gone"}'
+  await expect.poll(async () => (await read()).get(gone)).toBe(1)
+  expect((await read()).get('holdfast_failures_total')).toBe(0)
 })
 
 it('the text follows the Prometheus format', async () => {

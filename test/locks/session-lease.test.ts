@@ -1,0 +1,227 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import type {
+  EngineSession,
+  LockEngine,
+  SessionLoss,
+  SessionLossListener,
+} from '../../src/engine/engine.ts'
+import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
+import type { LockError } from '../../src/engine/errors.ts'
+import type { Command } from '../../src/law/commands.ts'
+import { createLocks } from '../../src/locks/create-locks.ts'
+import type { Locks } from '../../src/locks/locks.ts'
+import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+
+const GRACE_MS = 5_000
+const BEAT_MS = 1_000
+
+interface Scene {
+  readonly clock: VirtualClock
+  readonly store: LockEngine
+  readonly locks: Locks
+  /** The commands that the library sent. */
+  readonly sent: Command[]
+  readonly keepVouching: ReturnType<typeof vi.fn>
+  /** Time passes while the server hears from this process, or does not. */
+  pass(ms: number, isHeard: boolean): Promise<void>
+  tell(loss: SessionLoss): void
+}
+
+/** Locks on an engine that has a session, as one on the other side of a server has. */
+async function openScene(): Promise<Scene> {
+  const clock = new VirtualClock({ nowMs: 1_000 })
+  const store = openMemoryEngine({ clock })
+  onTestFinished(() => store.close())
+  await store.apply({ kind: 'open-session', session: 's', graceMs: GRACE_MS })
+  const sent: Command[] = []
+  const listeners = new Set<SessionLossListener>()
+  const keepVouching = vi.fn()
+  let vouchedAtMs = clock.nowMs()
+  const session: EngineSession = {
+    id: 's',
+    graceMs: GRACE_MS,
+    heartbeatMs: BEAT_MS,
+    get vouchedAtMs() {
+      return vouchedAtMs
+    },
+    keepVouching,
+    onLoss: (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+  const engine: LockEngine = {
+    capabilities: store.capabilities,
+    session,
+    apply: (command, options) => {
+      sent.push(command)
+      return store.apply(command, options)
+    },
+    read: (query) => store.read(query),
+    watch: (filter, listener) => store.watch(filter, listener),
+    close: () => store.close(),
+    [Symbol.asyncDispose]: () => store.close(),
+  }
+  return {
+    clock,
+    store,
+    sent,
+    keepVouching,
+    locks: createLocks(engine, { clock, owner: 'alice' }),
+    pass: async (ms, isHeard) => {
+      for (let passed = 0; passed < ms; passed += BEAT_MS / 2) {
+        await clock.advance(BEAT_MS / 2)
+        if (!isHeard) continue
+        const sentAtMs = clock.nowMs()
+        const touched = await store.apply({ kind: 'touch-session', session: 's' })
+        if (touched.kind === 'session-touched') vouchedAtMs = sentAtMs
+      }
+    },
+    tell: (loss) => {
+      for (const listener of listeners) listener(loss)
+    },
+  }
+}
+
+function reasonOf(signal: AbortSignal): unknown {
+  return (signal.reason as LockError).details['reason']
+}
+
+describe('a lock that is held in a session', () => {
+  it('outlives its lease for as long as the server hears from the process, without a renewal', async () => {
+    const { locks, pass, sent, store } = await openScene()
+    const lock = await locks.acquire('k', { ttl: 3_000 })
+    await pass(60_000, true)
+    expect(lock.isHeld).toBe(true)
+    expect((await store.read({ kind: 'inspect', key: 'k' })).holders[0]?.token).toBe(lock.token)
+    expect(sent.map(({ kind }) => kind)).toEqual(['acquire'])
+    await lock.release()
+    expect((await store.read({ kind: 'inspect', key: 'k' })).holders).toEqual([])
+  })
+
+  it('is not trusted for longer than the grace after the last confirmed sign of life', async () => {
+    const { locks, clock, pass, store } = await openScene()
+    const lock = await locks.acquire('k', { ttl: 60_000 })
+    const next = store.apply({
+      kind: 'acquire',
+      key: 'k',
+      owner: 'b',
+      requestId: '1',
+      waitMs: 60_000,
+    })
+    let grantedAtMs = 0
+    void next.then(() => {
+      grantedAtMs = clock.nowMs()
+    })
+    let abortedAtMs = 0
+    lock.signal.addEventListener('abort', () => {
+      abortedAtMs = clock.nowMs()
+    })
+    await pass(10_000, true)
+    const heardAtMs = clock.nowMs()
+    expect(lock.remainingMs).toBe(GRACE_MS - GRACE_MS / 100)
+    await pass(10_000, false)
+    expect(abortedAtMs).toBe(heardAtMs + GRACE_MS - GRACE_MS / 100)
+    expect(grantedAtMs).toBe(heardAtMs + GRACE_MS)
+    expect(reasonOf(lock.signal)).toBe('unconfirmed')
+  })
+
+  it('is not trusted for longer than its lease either, where that is the shorter one', async () => {
+    const { locks, pass } = await openScene()
+    const lock = await locks.acquire('k', { ttl: 3_000 })
+    await pass(10_000, true)
+    expect(lock.remainingMs).toBe(3_000 - 30)
+    await pass(3_000, false)
+    expect(lock.isHeld).toBe(false)
+  })
+
+  it('needs no further question after a long wait', async () => {
+    const { locks, pass, sent, store } = await openScene()
+    await store.apply({ kind: 'acquire', key: 'k', owner: 'b', requestId: '1', ttlMs: 600_000 })
+    const acquiring = locks.acquire('k')
+    await pass(300_000, true)
+    await store.apply({ kind: 'release', key: 'k', owner: 'b' })
+    const lock = await acquiring
+    expect(lock.isHeld).toBe(true)
+    expect(sent.map(({ kind }) => kind)).toEqual(['acquire'])
+  })
+
+  it('is lost at once when the session says so, and says why', async () => {
+    const { locks, tell } = await openScene()
+    const lock = await locks.acquire('k')
+    const other = await locks.acquire('other')
+    const loss = { kind: 'hold', namespace: 'lock', key: 'k', token: lock.token } as const
+    tell({ ...loss, owner: 'somebody', end: 'forced' })
+    tell({ ...loss, namespace: 'operation', owner: lock.owner, end: 'forced' })
+    expect(lock.isHeld).toBe(true)
+    tell({ ...loss, owner: lock.owner, end: 'forced' })
+    expect(lock.signal.aborted).toBe(true)
+    expect(reasonOf(lock.signal)).toBe('forced')
+    expect(other.isHeld).toBe(true)
+    tell({ kind: 'all' })
+    expect(reasonOf(other.signal)).toBe('disconnected')
+  })
+
+  it('asks for a thread that vouches only when it is held for longer than a moment', async () => {
+    const { locks, pass, keepVouching } = await openScene()
+    await locks.withLock('k', () => {})
+    const lock = await locks.acquire('k')
+    await pass(BEAT_MS, true)
+    expect(keepVouching).not.toHaveBeenCalled()
+    await pass(2 * BEAT_MS, true)
+    expect(keepVouching).toHaveBeenCalled()
+    await lock.release()
+  })
+
+  it('runs out after it was detached, although the session goes on', async () => {
+    const { locks, pass, store } = await openScene()
+    const lock = await locks.acquire('k', { ttl: 20_000 })
+    await pass(10_000, true)
+    lock.detach()
+    await pass(15_000, true)
+    expect(lock.isHeld).toBe(true)
+    await pass(10_000, true)
+    expect(lock.isHeld).toBe(false)
+    expect((await store.read({ kind: 'inspect', key: 'k' })).holders).toEqual([])
+  })
+})
+
+describe('a lock is not held in a session', () => {
+  it.each([
+    ['that nobody should renew', { renew: false }],
+    ['whose owner others may have too', { owner: 'shared' }],
+    ['whose lease is shorter than a few signs of life', { ttl: 2_000 }],
+  ])('%s', async (_, options) => {
+    const { locks, store } = await openScene()
+    await using lock = await locks.acquire('k', options)
+    expect(lock.isHeld).toBe(true)
+    const { holders } = await store.read({ kind: 'inspect', key: 'k' })
+    expect(holders[0]?.session).toBeUndefined()
+  })
+})
+
+describe('an operation', () => {
+  it('is held in the session, and ends with it', async () => {
+    const { locks, pass, store } = await openScene()
+    const begun = await locks.begin('pull', 'layer', { node: 'n' })
+    expect(begun.kind).toBe('acquired')
+    const query = { kind: 'inspect', namespace: 'operation', key: 'layer' } as const
+    expect((await store.read(query)).holders[0]?.session).toBe('s')
+    await pass(60_000, true)
+    expect(begun.kind === 'acquired' && begun.operation.isHeld).toBe(true)
+    await pass(2 * GRACE_MS, false)
+    expect(begun.kind === 'acquired' && begun.operation.isHeld).toBe(false)
+    expect((await store.read(query)).holders).toEqual([])
+  })
+
+  it('that another process of the same node runs is renewed as usual', async () => {
+    const { locks, pass, store, sent } = await openScene()
+    await store.apply({ kind: 'open-session', session: 'other', graceMs: 600_000 })
+    const asked = { kind: 'begin', type: 'pull', resource: 'layer', node: 'n' } as const
+    await store.apply({ ...asked, session: 'other', ttlMs: 30_000 })
+    const begun = await locks.begin('pull', 'layer', { node: 'n' })
+    await pass(60_000, true)
+    expect(begun.kind === 'acquired' && begun.operation.isHeld).toBe(true)
+    expect(sent.filter(({ kind }) => kind === 'begin').length).toBeGreaterThan(3)
+  })
+})
