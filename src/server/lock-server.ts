@@ -26,6 +26,7 @@ import { OpenStreams } from './streams/open-streams.ts'
 import { OperationFeed } from './streams/operation-feed.ts'
 import { StreamSessions } from './streams/stream-sessions.ts'
 import { HeldRequests } from './waiting/held-requests.ts'
+import { RefusalDetails } from './waiting/refusal-details.ts'
 
 export interface LockServerOptions {
   /** Opened and closed by the caller. */
@@ -161,6 +162,7 @@ function createContext(options: LockServerOptions): ServerContext {
     metrics,
     access: createAccess({ engine, clock, limits, events, metrics }, choices),
     held: new HeldRequests((onOver) => clock.setTimer(sessionGraceMs, onOver)),
+    refusals: new RefusalDetails(clock),
     streams: new OpenStreams(),
     operations: new OperationFeed(events, settings.coordination),
     streamSessions: new StreamSessions({ clock, graceMs: sessionGraceMs }),

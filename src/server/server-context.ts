@@ -12,6 +12,7 @@ import type { OpenStreams } from './streams/open-streams.ts'
 import type { OperationFeed } from './streams/operation-feed.ts'
 import type { StreamSessions } from './streams/stream-sessions.ts'
 import type { HeldRequests } from './waiting/held-requests.ts'
+import type { RefusalDetails } from './waiting/refusal-details.ts'
 
 /** What everything inside one server shares. */
 export interface ServerContext {
@@ -36,6 +37,8 @@ export interface ServerContext {
   readonly events: EventHub
   /** Requests that are held open while they wait. */
   readonly held: HeldRequests
+  /** What refusals said that a client may ask for again. */
+  readonly refusals: RefusalDetails
   /** Event streams that are open. */
   readonly streams: OpenStreams
   /** How operations end and who is next, for those who listen on a resource. */

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks'
 import type { Clock, Timer } from './clock.ts'
 import { parseTimerDelay } from './timer-delay.ts'
 

@@ -4,7 +4,7 @@ import type { HistoryRecord } from '../../src/testing/history.ts'
 import { checkServerHistory, ServerScene } from './server-scene.ts'
 
 const IS_LONG = process.env['HOLDFAST_TEST_DOSE'] === 'long'
-const KILLS = IS_LONG ? 60 : 4
+const KILLS = IS_LONG ? 60 : 6
 const SEED = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
 const SESSIONS = 500
 const KILLS_PER_GENERATION = 2

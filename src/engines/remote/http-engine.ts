@@ -14,7 +14,7 @@ import { camelKeys } from '../../protocol/json/key-case.ts'
 import { readReply } from '../../protocol/json/reply-body.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import { HttpLink, type OpenCall } from './http-link.ts'
+import { HttpLink } from './http-link.ts'
 import { outcomeOf } from './http-outcome.ts'
 import { orderKeyOf, toError, toPath, toRequest, withRequestId } from './http-requests.ts'
 import { HttpWaits, isWaiting } from './http-waits.ts'
@@ -63,7 +63,7 @@ export class HttpEngine implements LockEngine {
       link,
       order: this.#order,
       send: (command) => this.#send(command),
-      outcomeOf: (command, call) => this.#outcomeOf(command, call),
+      outcomeOf,
       nowMs: options.waitNowMs ?? (() => clock.nowMs()),
     })
   }
@@ -146,15 +146,9 @@ export class HttpEngine implements LockEngine {
   async #send<C extends Command>(command: C): Promise<OutcomeOf<C>> {
     const request = toRequest(command)
     const key = orderKeyOf(command)
-    const ask = (): Promise<Outcome> => this.#outcomeOf(command, this.#link.call(request))
+    const ask = (): Promise<Outcome> => outcomeOf(command, this.#link.call(request))
     const outcome = await (key === undefined ? ask() : this.#order.run(key, ask))
     return outcome as OutcomeOf<C>
-  }
-
-  #outcomeOf(command: Command, call: OpenCall): Promise<Outcome> {
-    return outcomeOf(command, call, (key, namespace) =>
-      this.read({ kind: 'inspect', key, namespace, queueLimit: 1 }),
-    )
   }
 
   #track<T>(answer: Promise<T>): Promise<T> {

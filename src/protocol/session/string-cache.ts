@@ -2,6 +2,11 @@
 const SLOTS = 4096
 const CACHED_BYTES_MAX = 48
 
+/** Up to this length a loop is faster than the decoder of the platform. */
+const LOOP_BYTES_MAX = 16
+
+const decoder = new TextDecoder()
+
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
@@ -27,7 +32,10 @@ export class StringCache {
     const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
     const known = this.#slots[slot]
     if (known?.length === length && isSame(known, bytes, start)) return known
-    const made = makeAscii(bytes, start, end)
+    const made =
+      length > LOOP_BYTES_MAX
+        ? decoder.decode(bytes.subarray(start, end))
+        : makeAscii(bytes, start, end)
     this.#slots[slot] = made
     return made
   }

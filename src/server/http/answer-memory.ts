@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../time/clock.ts'
+import { RecentMap } from '../recent-map.ts'
 import type { Exchange, JsonAnswer } from './exchange.ts'
 import { badRequest, HttpError } from './http-error.ts'
 
@@ -10,7 +11,6 @@ const KEY_CHARS_MAX = 256
 interface Remembered {
   readonly fingerprint: string
   readonly answer: Promise<JsonAnswer>
-  readonly atMs: number
 }
 
 /**
@@ -19,12 +19,10 @@ interface Remembered {
  * itself gives no request id.
  */
 export class AnswerMemory {
-  readonly #clock: Clock
-  /** Oldest first. */
-  readonly #remembered = new Map<string, Remembered>()
+  readonly #recent: RecentMap<Remembered>
 
   constructor(clock: Clock) {
-    this.#clock = clock
+    this.#recent = new RecentMap({ clock, keptMs: KEPT_MS, keptMax: KEPT_MAX })
   }
 
   /** What `make` answers, or what it answered before. A failure is not remembered: nothing was done. */
@@ -36,28 +34,17 @@ export class AnswerMemory {
     }
     const name = `${exchange.principal.name ?? ''}\n${key}`
     const fingerprint = fingerprintOf(exchange)
-    this.#forget()
-    const known = this.#remembered.get(name)
-    if (known === undefined) return this.#remember(name, fingerprint, make())
+    const known = this.#recent.get(name)
+    if (known === undefined) return this.#remember(name, { fingerprint, answer: make() })
     if (known.fingerprint !== fingerprint) throw reused()
     return known.answer
   }
 
-  #remember(name: string, fingerprint: string, answer: Promise<JsonAnswer>): Promise<JsonAnswer> {
-    const remembered = { fingerprint, answer, atMs: this.#clock.nowMs() }
-    this.#remembered.set(name, remembered)
-    answer.catch(() => {
-      if (this.#remembered.get(name) === remembered) this.#remembered.delete(name)
-    })
+  #remember(name: string, remembered: Remembered): Promise<JsonAnswer> {
+    const { answer } = remembered
+    this.#recent.set(name, remembered)
+    answer.catch(() => this.#recent.delete(name, remembered))
     return answer
-  }
-
-  #forget(): void {
-    const oldestMs = this.#clock.nowMs() - KEPT_MS
-    for (const [name, { atMs }] of this.#remembered) {
-      if (atMs > oldestMs && this.#remembered.size < KEPT_MAX) return
-      this.#remembered.delete(name)
-    }
   }
 }
 

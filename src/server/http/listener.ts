@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { PatientRequest } from './patient-request.ts'
 
 /** What a server shows of itself, and whom it lets in, on an encrypted connection: PEM texts. */
 export interface TlsMaterial {
@@ -60,6 +61,7 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     maxHeaderSize: HEADER_BYTES_MAX,
     insecureHTTPParser: false,
     noDelay: true,
+    IncomingMessage: PatientRequest,
   }
   const above = new WeakSet<object>()
   let open = 0

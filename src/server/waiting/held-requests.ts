@@ -58,7 +58,7 @@ export class HeldRequests {
 }
 
 /** The same for every asking of one request; no name has control characters. */
-function nameOf({ command, scope = '' }: Pick<AskOptions, 'command' | 'scope'>): string {
+export function nameOf({ command, scope = '' }: Pick<AskOptions, 'command' | 'scope'>): string {
   if (command.kind === 'begin') {
     return `${scope}\n${command.resource}\n${command.type}\n${command.node}\n`
   }

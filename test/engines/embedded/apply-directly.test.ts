@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openFileEngine, openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 
 const ASK = { kind: 'acquire', key: 'a', owner: 'x', requestId: '1' } as const
 const RELEASE = { kind: 'release', key: 'a', owner: 'x' } as const
 
 it('an answer that is there at once comes without a promise, and is the same', async () => {
-  await using engine = openMemoryEngine()
-  await using other = openMemoryEngine()
+  await using engine = openMemoryEngine({ clock: new VirtualClock() })
+  await using other = openMemoryEngine({ clock: new VirtualClock() })
   for (const command of [ASK, { ...ASK, owner: 'y' }, RELEASE, RELEASE]) {
     const answer = engine.applyDirectly?.(command)
     expect(answer).not.toBeInstanceOf(Promise)

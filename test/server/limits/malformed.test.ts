@@ -118,6 +118,16 @@ describe('bodies', () => {
   })
 })
 
+it('an offer to go on in HTTP/2 is not taken up, and the request is answered', async () => {
+  const offer =
+    'connection: upgrade, http2-settings, close\r\nupgrade: h2c\r\nhttp2-settings: AAMAAABk\r\n'
+  const body = '{"key":"k","owner":"o"}'
+  const post = `POST /v1/acquire HTTP/1.1\r\nhost: localhost\r\n${offer}content-length: ${body.length}\r\n\r\n${body}`
+  expect(await send(post)).toMatch(/^HTTP\/1\.1 200 [^]*"outcome":"granted"/)
+  const get = `GET /v1/locks HTTP/1.1\r\nhost: localhost\r\n${offer}\r\n`
+  expect(statusOf(await send(get))).toBe(200)
+})
+
 it('connections stay open for longer than clients keep them', async () => {
   await served.close()
   served = await serve()

@@ -52,3 +52,19 @@ it('an acquire that is sent again with its request id has one hold with one step
   const released = await rig.post('/v1/release', release)
   expect((await rig.post('/v1/release', release)).body).toEqual(released.body)
 })
+
+it('a refusal that is asked for again says all that it said at first', async () => {
+  await rig.acquire('a', { ttl_ms: 3_600_000 })
+  const refused = await rig.acquire('b', { request_id: '1' })
+  expect(refused.body['holders']).toHaveLength(1)
+  expect(await rig.acquire('b', { request_id: '1' })).toMatchObject({
+    status: 409,
+    body: refused.body,
+  })
+  await rig.acquire('b', { key: 'other' })
+  await rig.wait('b', { wait_ms: 'forever' })
+  const circle = { key: 'other', wait_ms: 1_000, request_id: '2' }
+  const doomed = await rig.acquire('a', circle)
+  expect(doomed.body['cycle']).toEqual(['a', 'b'])
+  expect((await rig.acquire('a', circle)).body).toEqual(doomed.body)
+})
