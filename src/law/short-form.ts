@@ -7,7 +7,7 @@ import type { KeyView } from './view.ts'
 /**
  * The two decisions that are made most, in short: a free key that nobody waits for is granted, and the
  * last step of a hold behind which nobody waits is released. No draft is needed for either, and that is
- * a third of what they cost.
+ * a quarter of what they cost.
  *
  * These are no rules of their own. Where one of them says anything it says what the whole law says,
  * which the exploration and the properties check on every command that they give; where anything is out

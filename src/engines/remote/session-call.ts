@@ -17,6 +17,8 @@ export interface SessionCallOptions {
   readonly asked: Asked
   readonly signal: AbortSignal | undefined
   readonly startedAtMs: number
+  /** Whether its caller does not mind if it is done twice, whatever it is. */
+  readonly mayBeDoneTwice?: boolean | undefined
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
 }
@@ -27,6 +29,7 @@ export class SessionCall {
   asked: Asked
   readonly signal: AbortSignal | undefined
   readonly startedAtMs: number
+  readonly #mayBeDoneTwice: boolean
   readonly resolve: (value: unknown) => void
   readonly reject: (error: Error) => void
   /** Whether the server may have seen it. */
@@ -40,6 +43,7 @@ export class SessionCall {
     this.asked = options.asked
     this.signal = options.signal
     this.startedAtMs = options.startedAtMs
+    this.#mayBeDoneTwice = options.mayBeDoneTwice ?? false
     this.resolve = options.resolve
     this.reject = options.reject
   }
@@ -65,6 +69,7 @@ export class SessionCall {
    */
   get isRepeatable(): boolean {
     const { asked } = this
+    if (this.#mayBeDoneTwice) return true
     switch (asked.kind) {
       case 'acquire':
       case 'begin':

@@ -149,7 +149,7 @@ export class SessionEngine implements LockEngine {
     })
   }
 
-  #ask<Value>(asked: Asked): Promise<Value> {
+  #ask<Value>(asked: Asked, mayBeDoneTwice = false): Promise<Value> {
     return new Promise<Value>((resolve, reject) => {
       this.#calls.send(
         new SessionCall({
@@ -157,6 +157,7 @@ export class SessionEngine implements LockEngine {
           asked,
           signal: undefined,
           startedAtMs: this.#clock.nowMs(),
+          mayBeDoneTwice,
           resolve: resolve as (value: unknown) => void,
           reject,
         }),
@@ -181,7 +182,8 @@ export class SessionEngine implements LockEngine {
       this.#calls.send(call)
     })
     if (call?.isAborted !== true) return outcome
-    const isUndone = await undoGrant((one) => this.#ask(one), command, outcome)
+    // Through a restart of the server too: whoever gave up does not look for what is left of it.
+    const isUndone = await undoGrant((one) => this.#ask(one, true), command, outcome)
     if (isUndone) throw toAborted(command, signal)
     return outcome
   }

@@ -47,7 +47,8 @@ export class SessionLiveness implements EngineSession {
    */
   lose(loss: SessionLoss): void {
     this.#tell(loss)
-    process.nextTick(() => this.#tell(loss))
+    // Answers reach their callers in microtasks, which come after the ticks that are due now.
+    queueMicrotask(() => process.nextTick(() => this.#tell(loss)))
   }
 
   #tell(loss: SessionLoss): void {

@@ -1,0 +1,36 @@
+import type { HistoryEntry, HistoryRecord } from '../../src/testing/history.ts'
+
+/** What shows that the faults of a run struck while something was going on, and that it went on. */
+export interface ServerStory {
+  /** For each fault, how many calls were open that were answered later. */
+  readonly openAtFaults: readonly number[]
+  /** Before the first fault, between any two, and after the last: how many calls went well. */
+  readonly wentWell: readonly number[]
+  /** Refusals that tell a client that it was out of reach. */
+  readonly outOfReach: number
+}
+
+const OUT_OF_REACH = new Set(['abandoned', 'disconnected', 'no_session'])
+
+/** Reads a history with a mark `crash` at each fault and a mark `restart` at the end of each. */
+export function readServerStory(history: readonly HistoryRecord[]): ServerStory {
+  const entries = history.filter((record): record is HistoryEntry => {
+    return record.kind === 'op' && record.op !== 'session'
+  })
+  const instantsOf = (name: string): number[] =>
+    history.flatMap((record) => (record.kind === 'mark' && record.name === name ? record.at : []))
+  const crashes = instantsOf('crash')
+  const begins = [-Infinity, ...instantsOf('restart')]
+  const isAnswered = ({ ret }: HistoryEntry): boolean => ret < Infinity
+  return {
+    openAtFaults: crashes.map((at) => {
+      return entries.filter((entry) => entry.call < at && entry.ret > at && isAnswered(entry)).length
+    }),
+    wentWell: begins.map((begin, index) => {
+      const end = crashes[index] ?? Infinity
+      const isIn = ({ call, ret }: HistoryEntry): boolean => call > begin && ret < end
+      return entries.filter((entry) => entry.outcome === 'ok' && isIn(entry)).length
+    }),
+    outOfReach: entries.filter(({ code }) => OUT_OF_REACH.has(code ?? '')).length,
+  }
+}
