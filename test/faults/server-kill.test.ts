@@ -1,6 +1,11 @@
 import { afterEach, expect, it } from 'vitest'
 import { Patience } from '../../src/testing/engine-suite/patience.ts'
-import { checkServerHistory, ServerScene, type SceneOptions } from './server-scene.ts'
+import {
+  checkServerHistory,
+  type SceneOptions,
+  ServerScene,
+  unexpectedlyUnavailable,
+} from './server-scene.ts'
 import { readServerStory } from './server-story.ts'
 
 const KILLS = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 60 : 4
@@ -46,6 +51,7 @@ it(`nothing acknowledged to ${SESSIONS} sessions is lost by ${KILLS} times kill 
   await server.untilAnswered(SESSIONS)
   const report = await server.heal()
   expect(report.problems, `seed ${SEED}`).toEqual([])
+  expect(unexpectedlyUnavailable(report), `seed ${SEED}`).toEqual([])
   expect(report.served).toBe(SESSIONS + HTTP_CLIENTS)
   expect(report.losses, `seed ${SEED}: the grace is far longer than any restart`).toBe(0)
   const nothing = { holds: 0, waiters: 0, sessions: 0, references: 0 }

@@ -135,7 +135,7 @@ export class LoadClient {
       [this.#obtain, 2],
       [this.#waitShortly, 1],
       [this.#poll, 2],
-      [this.#waitAndAbort, 8],
+      [this.#waitAndAbort, 2],
     ])
     return take.call(this, asked)
   }

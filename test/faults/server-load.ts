@@ -68,12 +68,6 @@ process.on('message', (order: LoadOrder) => {
   }
 })
 
-setInterval(() => { /*DBG*/
-  if (!isHealing) return
-  const open = recorder.history().filter((r) => r.kind === 'op' && r.outcome === 'info' && !('code' in r && r.code))
-  writeFileSync(`/tmp/hf/hist-${options.name}.jsonl`, dumpHistory(recorder.history()) + JSON.stringify(notes.report()))
-  console.log('DBG open', clock.nowMs(), JSON.stringify(open.slice(0, 6)), open.length)
-}, 15000).unref()
 const clients: LoadClient[] = []
 const count = options.sessions + options.httpClients
 while (clients.length < count) {

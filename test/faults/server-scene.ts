@@ -18,7 +18,7 @@ const LOAD = fileURLToPath(new URL('server-load.ts', import.meta.url))
 /** Searches that need more than this are rare; what is undecided is not a pass. */
 const SEARCH_STEPS_MAX = 5_000_000
 
-const patience = new Patience(40_000)
+const patience = new Patience(120_000)
 
 export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'httpClients' | 'restMsMax'> {
   readonly seed: string
@@ -107,7 +107,10 @@ export class ServerScene {
   /** Everyone ends what was begun, is served once more, and leaves. */
   async heal(): Promise<LoadReport> {
     this.#order({ kind: 'heal' })
-    await this.#until(() => this.#loads.every(({ report }) => report !== undefined), 'all have left')
+    await this.#until(
+      () => this.#loads.every(({ report }) => report !== undefined),
+      'all have left',
+    )
     const reports = this.#loads.map(({ report }) => report as LoadReport)
     const unavailable: Record<string, number> = {}
     for (const report of reports) {
@@ -200,6 +203,12 @@ export class ServerScene {
 function toAborted(entry: HistoryEntry): HistoryEntry {
   const isAborted = entry.op === 'acquire' && entry.code === NOT_APPLIED
   return isAborted ? { ...entry, code: 'aborted', outcome: 'info', ret: Infinity } : entry
+}
+
+/** The calls that were given up on, leaving out those that nobody can repeat without harm. */
+export function unexpectedlyUnavailable({ unavailable }: LoadReport): string[] {
+  const isUnrepeatable = /^(?:release|cancel|withdraw|unref), applied: maybe$/
+  return Object.keys(unavailable).filter((name) => !isUnrepeatable.test(name))
 }
 
 /** Whether there is a legal explanation for everything that everyone was told. */

@@ -10,7 +10,7 @@ export interface ServerStory {
   readonly outOfReach: number
 }
 
-const OUT_OF_REACH = new Set(['abandoned', 'disconnected', 'no_session'])
+const OUT_OF_REACH = new Set(['abandoned', 'disconnected', 'ended', 'no_session'])
 
 /** Reads a history with a mark `crash` at each fault and a mark `restart` at the end of each. */
 export function readServerStory(history: readonly HistoryRecord[]): ServerStory {
@@ -24,7 +24,8 @@ export function readServerStory(history: readonly HistoryRecord[]): ServerStory 
   const isAnswered = ({ ret }: HistoryEntry): boolean => ret < Infinity
   return {
     openAtFaults: crashes.map((at) => {
-      return entries.filter((entry) => entry.call < at && entry.ret > at && isAnswered(entry)).length
+      return entries.filter((entry) => entry.call < at && entry.ret > at && isAnswered(entry))
+        .length
     }),
     wentWell: begins.map((begin, index) => {
       const end = crashes[index] ?? Infinity

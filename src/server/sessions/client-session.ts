@@ -60,6 +60,7 @@ export class ClientSession {
   #lastId = 0
   #openCount = 0
   #isOver = false
+  #isStopped = false
 
   constructor(parts: ClientSessionParts) {
     const { id, engine, graceMs } = parts
@@ -172,6 +173,7 @@ export class ClientSession {
   /** The server stops: nobody is cancelled because of it, and clients ask the next one. */
   stop(): void {
     this.#isOver = true
+    this.#isStopped = true
     this.#grace?.cancel()
     this.#watches.closeAll()
     this.#outbox.close()
@@ -253,7 +255,9 @@ export class ClientSession {
     const isWaited = mayWait(command)
     if (isWaited) this.#waiting.delete(id)
     if (this.#isOver) {
-      if (isWaited && outcome.kind === 'granted') void this.#waiting.withdraw(command, 'abandoned')
+      // After a stop of the server the client comes back for it with the same request.
+      const isNobodys = isWaited && outcome.kind === 'granted' && !this.#isStopped
+      if (isNobodys) void this.#waiting.withdraw(command, 'abandoned')
       return
     }
     writeOutcome(this.#outbox.open(), id, outcome)
