@@ -3,7 +3,7 @@ import { Patience } from '../../src/testing/engine-suite/patience.ts'
 import { checkServerHistory, ServerScene, unexpectedlyUnavailable } from './server-scene.ts'
 import { readServerStory } from './server-story.ts'
 
-const STOPS = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 40 : 5
+const STOPS = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 40 : 4
 const SEED = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
 const SESSIONS = 200
 const HTTP_CLIENTS = 40
@@ -78,9 +78,6 @@ it(`nothing acknowledged is lost by ${STOPS} orderly stops of a busy server, and
 
   const history = server.history()
   const story = readServerStory(history)
-  const odd = history.filter((r) => r.kind === 'op' && ['ended', 'abandoned', 'disconnected', 'no_session'].includes(r.code ?? ''))
-  for (const o of odd.slice(0, 12)) console.log('DBG', JSON.stringify(o))
-  console.log('DBG', JSON.stringify(history.filter((r) => r.kind === 'mark' && r.name !== 'lost').map((r) => [(r as any).name, (r as any).at])), report.unavailable)
   expect(story.openAtFaults).toHaveLength(STOPS)
   expect(Math.min(...story.openAtFaults)).toBeGreaterThan(0)
   expect(Math.min(...story.wentWell)).toBeGreaterThan(0)
@@ -88,5 +85,4 @@ it(`nothing acknowledged is lost by ${STOPS} orderly stops of a busy server, and
   const checked = checkServerHistory(history)
   expect(checked.violations, `seed ${SEED}`).toEqual([])
   expect(checked.verdict, `seed ${SEED}`).toBe('pass')
-  console.log(report, story, checked.counts)
 }, 1_800_000)

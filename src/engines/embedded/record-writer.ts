@@ -1,6 +1,9 @@
 const FIRST_BYTES = 1024
 /** Longer texts are left to the buffer, which copies a block at a time. */
 const SHORT_TEXT_UNITS = 48
+/** The largest number that the operators on bits take as it is. */
+const INTEGER_MAX = 2 ** 31 - 1
+const LOW_HALF = 2 ** 28
 
 /** Writes numbers and texts into one growing buffer that is used again for the next record. */
 export class RecordWriter {
@@ -18,6 +21,19 @@ export class RecordWriter {
     return bytes
   }
 
+  /** How many bytes were written since the last `take`. */
+  get length(): number {
+    return this.#length
+  }
+
+  /** As `take`, copied to a place in other bytes: cheaper than a view where records are short. */
+  takeTo(target: Uint8Array, at: number): void {
+    const buffer = this.#buffer
+    const length = this.#length
+    for (let index = 0; index < length; index += 1) target[at + index] = buffer[index] as number
+    this.#length = 0
+  }
+
   byte(value: number): void {
     this.#reserve(1)
     this.#buffer[this.#length] = value
@@ -28,13 +44,29 @@ export class RecordWriter {
   number(value: number): void {
     this.#reserve(8)
     let rest = value
+    if (rest > INTEGER_MAX) {
+      // Times of day are this large. In two halves, both are integers for the processor as well.
+      rest = Math.floor(value / LOW_HALF)
+      this.#lowHalf(value - rest * LOW_HALF)
+    }
     while (rest >= 0x80) {
-      this.#buffer[this.#length] = (rest % 0x80) | 0x80
+      this.#buffer[this.#length] = (rest & 0x7f) | 0x80
       this.#length += 1
-      rest = Math.floor(rest / 0x80)
+      rest >>>= 7
     }
     this.#buffer[this.#length] = rest
     this.#length += 1
+  }
+
+  /** Four bytes of seven bits each, after which more come. */
+  #lowHalf(value: number): void {
+    const buffer = this.#buffer
+    const at = this.#length
+    buffer[at] = (value & 0x7f) | 0x80
+    buffer[at + 1] = ((value >>> 7) & 0x7f) | 0x80
+    buffer[at + 2] = ((value >>> 14) & 0x7f) | 0x80
+    buffer[at + 3] = (value >>> 21) | 0x80
+    this.#length = at + 4
   }
 
   text(value: string): void {

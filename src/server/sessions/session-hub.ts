@@ -47,11 +47,6 @@ export class SessionHub {
     this.#sweep = this.#setSweep()
   }
 
-  /** How many clients are connected or may come back. */
-  get size(): number {
-    return this.#sessions.size
-  }
-
   /** For the `upgrade` event of an HTTP server. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     try {

@@ -154,7 +154,9 @@ class OpenHold {
   }
 
   toHold(): Hold {
-    const until = Math.min(this.#end?.at ?? Infinity, this.#lease(Infinity))
+    // A heartbeat that is confirmed after the end comes too late to have been relied on.
+    const end = this.#end ?? { at: Infinity, leaseUntil: this.#lease(Infinity) }
+    const until = Math.min(end.at, end.leaseUntil)
     const steps = this.#steps
     return {
       subject: this.#first.subject,

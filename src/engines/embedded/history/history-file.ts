@@ -1,7 +1,8 @@
 import type { HistoryEntry } from '../../../engine/queries.ts'
 import type { Disk, DiskFile } from '../journal/disk.ts'
-import { decodeHistory, encodeHistoryEntry, HISTORY_HEADER } from './history-codec.ts'
+import type { EntryVisitor } from './history-book.ts'
 import { HISTORY_FILE_MAX_BYTES, HISTORY_REWRITE_MIN_BYTES } from './history-limits.ts'
+import { decodeHistory, HistoryRecords } from './history-records.ts'
 
 const NAME = 'history'
 const NEW_NAME = 'history.tmp'
@@ -10,7 +11,7 @@ export interface HistoryFileOptions {
   /** Runs a function when the current turn of the event loop is over. */
   readonly defer: (run: () => void) => void
   /** Everything that is to be in the file when it is written anew, oldest first. */
-  readonly entries: () => Iterable<HistoryEntry>
+  readonly visitAll: (visit: EntryVisitor) => void
   readonly rewriteMinBytes?: number | undefined
 }
 
@@ -26,7 +27,7 @@ export class HistoryFile {
   #file: DiskFile | undefined
   #end = 0
   #rewriteAboveBytes: number
-  #gathered: Buffer[] = []
+  readonly #gathered = new HistoryRecords()
   #writing: Promise<void> | undefined
 
   private constructor(disk: Disk, options: HistoryFileOptions) {
@@ -51,9 +52,10 @@ export class HistoryFile {
     return history
   }
 
-  append(entry: HistoryEntry): void {
+  /** Appends the entry of these bytes. */
+  readonly append: EntryVisitor = (bytes, start, end) => {
     if (this.#file === undefined) return
-    this.#gathered.push(encodeHistoryEntry(entry))
+    this.#gathered.add(bytes, start, end)
     this.#writing ??= new Promise<void>((resolve) => this.#options.defer(resolve)).then(() =>
       this.#write(),
     )
@@ -83,25 +85,24 @@ export class HistoryFile {
 
   async #write(): Promise<void> {
     try {
-      const bytes = Buffer.concat(this.#gathered)
-      this.#gathered = []
+      const bytes = this.#gathered.take()
       await this.#file?.write(bytes, this.#end)
       this.#end += bytes.length
       if (this.#end > this.#rewriteAboveBytes) await this.#rewrite()
     } catch {
       await this.#giveUp()
     }
-    this.#writing = this.#gathered.length === 0 ? undefined : this.#write()
+    this.#writing = this.#gathered.isEmpty ? undefined : this.#write()
   }
 
   /** Leaves out what is no longer of interest, by way of a new file that takes the name of the old. */
   async #rewrite(): Promise<void> {
     // All that was gathered so far is among the entries.
-    this.#gathered = []
-    const bytes = Buffer.concat([
-      HISTORY_HEADER,
-      ...Array.from(this.#options.entries(), encodeHistoryEntry),
-    ])
+    this.#gathered.clear()
+    const all = new HistoryRecords()
+    all.addHeader()
+    this.#options.visitAll((bytes, start, end) => all.add(bytes, start, end))
+    const bytes = all.take()
     const next = await this.#disk.create(NEW_NAME, 'buffered')
     await this.#file?.close()
     this.#file = next
@@ -114,7 +115,7 @@ export class HistoryFile {
   async #giveUp(): Promise<void> {
     const file = this.#file
     this.#file = undefined
-    this.#gathered = []
+    this.#gathered.clear()
     await file?.close().catch(() => {})
   }
 }

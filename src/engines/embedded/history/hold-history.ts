@@ -1,9 +1,4 @@
-import type {
-  HistoryEnd,
-  HistoryEntry,
-  HistoryQuery,
-  HistoryReply,
-} from '../../../engine/queries.ts'
+import type { HistoryEnd, HistoryQuery, HistoryReply } from '../../../engine/queries.ts'
 import type { Change, HoldEnded } from '../../../law/changes.ts'
 import type { HoldEnd } from '../../../law/view.ts'
 import type { Clock } from '../../../time/clock.ts'
@@ -29,6 +24,14 @@ export interface KeptHistoryOptions {
   readonly defer: (run: () => void) => void
 }
 
+/** When something was decided. */
+export interface DecidedAt {
+  /** Whole milliseconds on the clock of leases. */
+  readonly nowMs: number
+  /** Time of day. */
+  readonly wallMs: number
+}
+
 /** Which holds there were: fed by every decision, read by people. */
 export class HoldHistory {
   readonly #book: HistoryBook
@@ -44,29 +47,31 @@ export class HoldHistory {
   /** One that is kept on a disk, with what is kept there already. Never rejects. */
   static async open(disk: Disk, { clock, defer }: KeptHistoryOptions): Promise<HoldHistory> {
     const book = new HistoryBook()
-    const file = await HistoryFile.open(disk, { defer, entries: () => book }, (entry) =>
-      book.add(entry),
+    const file = await HistoryFile.open(
+      disk,
+      { defer, visitAll: (visit) => book.visitAll(visit) },
+      (entry) => book.add(entry),
     )
     return new HoldHistory(clock, book, file)
   }
 
-  /** Called with every decision, after its changes were applied. */
-  note({ namespace, key }: KeyState, changes: readonly Change[]): void {
-    for (const change of changes) {
-      if (change.kind !== 'hold-ended') continue
-      const end = SHOWN[change.end]
-      if (end !== undefined) this.#add({ namespace, key, end }, change)
+  /** Called with every decision and its instants, after its changes were applied. */
+  note(state: KeyState, changes: readonly Change[], at: DecidedAt): void {
+    for (let index = 0; index < changes.length; index += 1) {
+      const change = changes[index] as Change
+      if (change.kind === 'hold-ended') this.#add(state, change, at)
     }
   }
 
-  #add(about: Pick<HistoryEntry, 'namespace' | 'key' | 'end'>, { hold }: HoldEnded): void {
-    const { owner, token, writes, sinceMs } = hold
-    const toMs = Math.floor(this.#clock.wallMs())
-    const fromMs = toMs - Math.max(0, Math.floor(this.#clock.nowMs()) - sinceMs)
+  #add({ namespace, key }: KeyState, ended: HoldEnded, { nowMs, wallMs }: DecidedAt): void {
+    const end = SHOWN[ended.end]
+    if (end === undefined) return
+    const { owner, token, writes, sinceMs } = ended.hold
+    const toMs = Math.floor(wallMs)
+    const fromMs = toMs - Math.max(0, nowMs - sinceMs)
     const mode = writes > 0 ? 'write' : 'read'
-    const entry: HistoryEntry = { ...about, owner, mode, token, fromMs, toMs }
-    this.#book.add(entry)
-    this.#file?.append(entry)
+    this.#book.add({ namespace, key, owner, mode, token, fromMs, toMs, end })
+    if (this.#file !== undefined) this.#book.visitNewest(this.#file.append)
   }
 
   read(query: HistoryQuery): HistoryReply {

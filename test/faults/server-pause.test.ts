@@ -1,0 +1,145 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pass } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, it, onTestFinished } from 'vitest'
+import { connect } from '../../src/locks/connect.ts'
+import type { Locks } from '../../src/locks/locks.ts'
+import { Patience } from '../../src/testing/engine-suite/patience.ts'
+import { HostClock } from './server-host-clock.ts'
+import { checkServerHistory, type SceneOptions, ServerScene } from './server-scene.ts'
+import { readServerStory } from './server-story.ts'
+
+const SEED = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
+const HOLDER = fileURLToPath(new URL('server-holder.ts', import.meta.url))
+
+const patience = new Patience(60_000)
+const clock = new HostClock()
+
+async function openScene(options: Partial<SceneOptions>): Promise<ServerScene> {
+  const scene = new ServerScene({
+    seed: SEED,
+    sessions: 80,
+    httpClients: 10,
+    restMsMax: 300,
+    graceMs: 10_000,
+    processes: 1,
+    ...options,
+  })
+  onTestFinished(() => scene.close())
+  await scene.open()
+  return scene
+}
+
+async function openLocks(scene: ServerScene, owner: string): Promise<Locks> {
+  const locks = await connect(scene.url, { owner })
+  onTestFinished(() => locks.close())
+  return locks
+}
+
+/** Everything that the clients were told has an explanation, and they were told enough. */
+async function healAndCheck(scene: ServerScene): Promise<ReturnType<typeof readServerStory>> {
+  const report = await scene.heal()
+  expect(report.problems, `seed ${SEED}`).toEqual([])
+  expect(report.served).toBe(90)
+  const history = scene.history()
+  const story = readServerStory(history)
+  expect(Math.min(...story.openAtFaults)).toBeGreaterThan(0)
+  expect(Math.min(...story.wentWell)).toBeGreaterThan(0)
+  const checked = checkServerHistory(history)
+  expect(checked.violations, `seed ${SEED}`).toEqual([])
+  expect(checked.verdict, `seed ${SEED}`).toBe('pass')
+  return story
+}
+
+it('a server that is stopped for less than the grace takes nothing from anyone', async () => {
+  const scene = await openScene({ graceMs: 20_000 })
+  const locks = await openLocks(scene, 'holder')
+  const lock = await locks.acquire('kept', { ttl: 60_000 })
+  for (const pauseMs of [500, 6_000]) {
+    await scene.untilAnswered(300)
+    scene.mark('crash')
+    scene.server.pause()
+    await pass(pauseMs)
+    expect(lock.isHeld).toBe(true)
+    scene.server.resume()
+    scene.mark('restart')
+  }
+  await scene.untilAnswered(300)
+  expect(lock.isHeld).toBe(true)
+  await lock.release()
+  const { outOfReach } = await healAndCheck(scene)
+  expect(outOfReach, `seed ${SEED}`).toBe(0)
+})
+
+it('a server that is stopped for longer than the grace may take holds, from those who know it by then', async () => {
+  const scene = await openScene({ graceMs: 1_500 })
+  const locks = await openLocks(scene, 'holder')
+  const lock = await locks.acquire('taken', { ttl: 60_000 })
+  await scene.untilAnswered(300)
+  scene.mark('crash')
+  scene.server.pause()
+  await patience.until(() => lock.signal.aborted, 'the holder stops to rely on it by itself')
+  expect(lock.isHeld).toBe(false)
+  await pass(1_000)
+  scene.server.resume()
+  scene.mark('restart')
+  const others = await openLocks(scene, 'other')
+  const next = await others.acquire('taken', { wait: 60_000 })
+  expect(next.token).toBeGreaterThan(lock.token)
+  await next.release()
+  await scene.untilAnswered(300)
+  await healAndCheck(scene)
+})
+
+interface HolderNews {
+  readonly kind: 'held' | 'lost'
+  readonly token: number
+  readonly isHeld: boolean
+}
+
+/** A holder in a process of its own, what it says, and what it did with its lock. */
+async function startHolder(url: string): Promise<{
+  readonly child: ChildProcess
+  readonly news: HolderNews[]
+  readonly uses: () => number[]
+}> {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-holder-'))
+  const logPath = join(directory, 'uses')
+  const child = fork(HOLDER, [url, logPath], { execArgv: ['--import', 'tsx'] })
+  const news: HolderNews[] = []
+  child.on('message', (said: HolderNews) => news.push(said))
+  onTestFinished(async () => {
+    const exited = once(child, 'exit')
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await exited
+    rmSync(directory, { recursive: true, force: true })
+  })
+  await patience.until(() => news.length > 0, 'it holds')
+  const uses = (): number[] => readFileSync(logPath, 'utf8').split('\n').filter(Boolean).map(Number)
+  return { child, news, uses }
+}
+
+it('a client that is stopped for longer than the grace loses its lock, and knows it before it acts', async () => {
+  const scene = await openScene({ sessions: 0, httpClients: 0, graceMs: 2_000 })
+  const { child, news, uses } = await startHolder(scene.url)
+  await patience.until(() => uses().length > 20, 'it uses its lock')
+  const others = await openLocks(scene, 'other')
+  const waiting = others.acquire('k', { wait: 60_000 })
+  child.kill('SIGSTOP')
+  const stoppedAtMs = clock.nowMs()
+  const next = await waiting
+  const grantedAtMs = clock.nowMs()
+  expect(next.token).toBeGreaterThan(news[0]?.token ?? Infinity)
+  expect(grantedAtMs - stoppedAtMs).toBeGreaterThan(1_000)
+  child.kill('SIGCONT')
+  await patience.until(() => news.length > 1, 'it is told')
+  expect(news[1]).toMatchObject({ kind: 'lost', isHeld: false })
+  expect(next.isHeld).toBe(true)
+  child.send('leave')
+  await once(child, 'exit')
+  expect(Math.max(...uses())).toBeLessThan(grantedAtMs)
+  await next.release()
+})
