@@ -235,8 +235,11 @@ export class Draft implements Decision {
   /** An event that nobody hears is not made. The hottest callers ask `isWatched` themselves. */
   tell(kind: EventKind, about: Omit<LawEvent, 'kind' | 'namespace' | 'key'>): void {
     const { isWatched, namespace, key } = this.view
-    if (!isWatched) return
-    const event: LawEvent = { kind, namespace, key, ...about }
+    if (isWatched) this.tellEvent({ kind, namespace, key, ...about })
+  }
+
+  /** The same for an event that is made already. */
+  tellEvent(event: LawEvent): void {
     if (this.events === NO_EVENTS) this.events = [event]
     else (this.events as LawEvent[]).push(event)
   }

@@ -1,4 +1,5 @@
 import type { Draft } from './draft.ts'
+import type { LawEvent } from './events.ts'
 import { HOLDERS_SHOWN_MAX } from './limits.ts'
 import type { Granted, HolderShown } from './outcomes.ts'
 import type {
@@ -100,14 +101,22 @@ export function grantUpgrade(
 
 function grant(draft: Draft, hold: Hold, claim: Claim): Granted {
   draft.setHold(hold)
-  if (draft.view.isWatched) tellGranted(draft, hold, claim)
+  if (draft.view.isWatched) draft.tellEvent(toGrantedEvent(draft.view, hold, claim))
   return toGranted(hold, claim.mode, draft.nowMs)
 }
 
-function tellGranted(draft: Draft, hold: Hold, { requestId, mode }: Claim): void {
-  const { owner, token, operation } = hold
+export function toGrantedEvent(
+  { namespace, key }: KeyView,
+  { owner, token, operation }: Hold,
+  { requestId, mode }: Claim,
+): LawEvent {
   const { type, node } = operation ?? {}
-  draft.tell('granted', { owner, requestId, mode, token, type, node })
+  return { kind: 'granted', namespace, key, owner, requestId, mode, token, type, node }
+}
+
+export function toReleasedEvent({ namespace, key }: KeyView, hold: Hold, mode: Mode): LawEvent {
+  const { owner, token } = hold
+  return { kind: 'released', namespace, key, owner, mode, token }
 }
 
 export function toGranted(hold: Hold, mode: Mode, nowMs: number): Granted {

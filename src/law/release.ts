@@ -1,7 +1,14 @@
 import { assert } from './assert.ts'
 import type { Force, Release, Renew } from './commands.ts'
 import type { Decision, Draft } from './draft.ts'
-import { dropStep, endWholeHold, isLastStep, renewHold, withStepsTaken } from './hold-steps.ts'
+import {
+  dropStep,
+  endWholeHold,
+  isLastStep,
+  renewHold,
+  toReleasedEvent,
+  withStepsTaken,
+} from './hold-steps.ts'
 import type { Refused, Released } from './outcomes.ts'
 import { replayEnded } from './acquire.ts'
 import { moveQueue } from './queue.ts'
@@ -35,7 +42,7 @@ function releaseStep(draft: Draft, hold: Hold, mode: Mode): Released {
     assert(step !== undefined, 'a hold has a step for each count')
     left = dropStep(draft, taken, { step, end: 'released' })
   }
-  if (draft.view.isWatched) draft.tell('released', { owner: hold.owner, mode, token: hold.token })
+  if (draft.view.isWatched) draft.tellEvent(toReleasedEvent(draft.view, hold, mode))
   return { kind: 'released', reads: left?.reads ?? 0, writes: left?.writes ?? 0 }
 }
 

@@ -1,6 +1,14 @@
 import type { Acquire, KeyCommand, Release } from './commands.ts'
 import type { Decision } from './draft.ts'
-import { type Claim, createHold, endOfStep, isLastStep, toGranted } from './hold-steps.ts'
+import {
+  type Claim,
+  createHold,
+  endOfStep,
+  isLastStep,
+  toGranted,
+  toGrantedEvent,
+  toReleasedEvent,
+} from './hold-steps.ts'
 import type { Released } from './outcomes.ts'
 import type { KeyView } from './view.ts'
 
@@ -19,7 +27,7 @@ export function decideShortly(
   nowMs: number,
 ): Decision | undefined {
   if (command.kind !== 'acquire' && command.kind !== 'release') return undefined
-  if (view.queueLength > 0 || view.isWatched || view.hasDue(nowMs)) return undefined
+  if (view.queueLength > 0 || view.hasDue(nowMs)) return undefined
   return command.kind === 'acquire'
     ? grantFree(view, command, nowMs)
     : releaseLast(view, command, nowMs)
@@ -29,15 +37,15 @@ const NO_EVENTS: readonly never[] = Object.freeze([])
 const RELEASED: Released = Object.freeze({ kind: 'released', reads: 0, writes: 0 })
 
 function grantFree(view: KeyView, command: Acquire, nowMs: number): Decision | undefined {
-  const { owner, requestId, mode = 'write' } = command
-  const isPlain = command.session === undefined && command.lane === undefined
-  if (!isPlain || view.holdCount > 0) return undefined
+  const { owner, requestId, session, mode = 'write' } = command
+  if (view.holdCount > 0 || command.lane !== undefined) return undefined
+  if (session !== undefined && view.session(session) === undefined) return undefined
   if (view.ended('acquire', owner, requestId) !== undefined) return undefined
   const claim: Claim = {
     owner,
     requestId,
     party: command.party ?? owner,
-    session: undefined,
+    session,
     mode,
     ttlMs: command.ttlMs ?? view.settings.lockTtlMs,
     meta: command.meta,
@@ -47,7 +55,7 @@ function grantFree(view: KeyView, command: Acquire, nowMs: number): Decision | u
   return {
     changes: [{ kind: 'hold-set', hold, leaseOnly: false }],
     outcome: toGranted(hold, mode, nowMs),
-    events: NO_EVENTS,
+    events: view.isWatched ? [toGrantedEvent(view, hold, claim)] : NO_EVENTS,
   }
 }
 
@@ -66,6 +74,6 @@ function releaseLast(view: KeyView, command: Release, nowMs: number): Decision |
       { kind: 'end-remembered', ended, volatile: false },
     ],
     outcome: RELEASED,
-    events: NO_EVENTS,
+    events: view.isWatched ? [toReleasedEvent(view, hold, step.mode)] : NO_EVENTS,
   }
 }

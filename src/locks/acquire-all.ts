@@ -1,5 +1,5 @@
 import { createError } from '../engine/errors.ts'
-import { acquireLock } from './acquire-lock.ts'
+import { acquireLock, throwRefusal } from './acquire-lock.ts'
 import type { AcquireTerms } from './acquire-terms.ts'
 import { HeldLock } from './held-lock.ts'
 import { HeldLockSet } from './held-lock-set.ts'
@@ -30,9 +30,7 @@ export async function acquireAll(
       const waitMs = Math.max(0, Math.ceil(untilMs - context.clock.nowMs()))
       const signal = anySignal(terms.signal, held)
       const lock = new HeldLock(context, { ...terms, waitMs, signal }, { key, party, scope })
-      const refused = await acquireLock(context, lock)
-      if (refused !== undefined) throw lock.refusalError(refused)
-      held.push(lock)
+      held.push(await acquireLock(context, lock, throwRefusal))
       // One task holds the first ones and waits for the next.
       party = lock.party
     }

@@ -12,21 +12,34 @@ import { runInScope, type TaskScope } from './task-context.ts'
 /** One for all: a promise of its own for every call would cost as much as the turn. */
 const A_TURN: Promise<void> = Promise.resolve()
 
-/** Ask for a lock. Resolves to the refusal, if there was one; then the lock has ended. */
-export async function acquireLock(
+/** What becomes of whoever is refused. */
+type OnRefused<Otherwise> = (lock: HeldLock, refused: Refused) => Otherwise
+
+export function throwRefusal(lock: HeldLock, refused: Refused): never {
+  throw lock.refusalError(refused)
+}
+
+/** Ask for a lock. Resolves to it, or to what is made of the refusal; then the lock has ended. */
+export async function acquireLock<Otherwise>(
   context: LocksContext,
   lock: HeldLock,
-): Promise<Refused | undefined> {
+  onRefused: OnRefused<Otherwise>,
+): Promise<HeldLock | Otherwise> {
   const sentAtMs = context.clock.nowMs()
   const answer = lock.ask()
-  let outcome: OutcomeOf<Acquire>
+  let outcome: OutcomeOf<Acquire> | undefined
+  let refused: Refused | undefined
   try {
     outcome = answer instanceof Promise ? await answer : answer
   } catch (error) {
-    return lock.recover(error, sentAtMs)
+    refused = await lock.recover(error, sentAtMs)
   }
-  const nowMs = answer instanceof Promise ? context.clock.nowMs() : sentAtMs
-  return lock.accept(outcome, sentAtMs, nowMs) ? undefined : lock.settle(outcome, sentAtMs)
+  if (outcome !== undefined) {
+    const nowMs = answer instanceof Promise ? context.clock.nowMs() : sentAtMs
+    if (lock.accept(outcome, sentAtMs, nowMs)) return lock
+    refused = await lock.settle(outcome, sentAtMs)
+  }
+  return refused === undefined ? lock : onRefused(lock, refused)
 }
 
 /** Ask for a lock, run a function under it, release it. What `Locks.withLock` promises is done here. */

@@ -12,7 +12,7 @@ import type { LocksContext } from './locks-context.ts'
 import { toLossReason } from './lost-error.ts'
 import { ModeChanger } from './mode-changer.ts'
 import { createRefusalError } from './refusal-errors.ts'
-import { releaseAgain, settleRelease } from './release-step.ts'
+import { releaseAgain } from './release-step.ts'
 import {
   callOff,
   type GrantAnswer,
@@ -125,11 +125,11 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     if (outcome.kind === 'refused') this.endedEarly(toLossReason(outcome))
   }
 
-  /** `startRelease` failed. Never rejects: the lease ends by itself. */
+  /** `startRelease` failed. Never rejects: it ends without anyone's waiting for it. */
   async recoverRelease(error: unknown): Promise<void> {
     const command = this.createRelease(this.#mode, undefined)
     try {
-      this.finishRelease(await releaseAgain(this.context, command, error))
+      this.finishRelease(await this.#releaseAgain(command, error))
     } catch {
       // Whoever runs a function under a lock cares for what came of the function.
     }
@@ -316,10 +316,21 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     const requestId = this.#idPrefix === '' ? undefined : this.nextId()
     const command = this.createRelease(this.#mode, requestId)
     const answer = this.context.send(command)
-    if (answer instanceof Promise) {
-      this.finishRelease(await settleRelease(this.context, command, answer))
-    } else {
-      this.finishRelease(answer)
+    let outcome: OutcomeOf<Release>
+    try {
+      outcome = answer instanceof Promise ? await answer : answer
+    } catch (error) {
+      outcome = await this.#releaseAgain(command, error)
+    }
+    this.finishRelease(outcome)
+  }
+
+  async #releaseAgain(command: Release, error: unknown): Promise<OutcomeOf<Release>> {
+    try {
+      return await releaseAgain(this.context, command, error)
+    } catch (failure) {
+      this.leaveToOthers()
+      throw failure
     }
   }
 }

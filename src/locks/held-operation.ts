@@ -154,13 +154,20 @@ export class HeldOperation extends Lease implements OperationHandle {
     try {
       return await engine.apply(command)
     } catch (error) {
-      const answered = await askAgain({
-        context: this.context,
-        command: () => command,
-        error,
-        untilMs,
-      })
-      return answered.outcome
+      return this.#sendAgain(command, { error, untilMs })
+    }
+  }
+
+  async #sendAgain(
+    command: Finish,
+    { error, untilMs }: { readonly error: unknown; readonly untilMs: number },
+  ): Promise<OutcomeOf<Finish>> {
+    const { context } = this
+    try {
+      return (await askAgain({ context, command: () => command, error, untilMs })).outcome
+    } catch (failure) {
+      this.leaveToOthers()
+      throw failure
     }
   }
 }

@@ -160,6 +160,11 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     }
   }
 
+  /** Its end could not be told. A lease is over soon; its session would keep it for ever. */
+  protected leaveToOthers(): void {
+    if (this.isInSession) this.giveBack()
+  }
+
   /** Terminal: whatever the engine says later, this handle does not hold any more. */
   lose(reason: LossReason): void {
     if (this.#state !== 'held') return

@@ -1,3 +1,4 @@
+import { applyDirectly } from '../engine/apply-directly.ts'
 import type { ApplyOptions, EngineSession, LockEngine } from '../engine/engine.ts'
 import { createError, type LockError } from '../engine/errors.ts'
 import type { Command } from '../law/commands.ts'
@@ -65,10 +66,7 @@ export class LocksContext {
     command: C,
     options?: ApplyOptions,
   ): OutcomeOf<C> | Promise<OutcomeOf<C>> {
-    const { engine } = this
-    return engine.applyDirectly === undefined
-      ? engine.apply(command, options)
-      : engine.applyDirectly(command, options)
+    return applyDirectly(this.engine, command, options)
   }
 
   /** A name that nobody had before. */

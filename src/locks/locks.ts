@@ -2,7 +2,7 @@ import type { Capabilities } from '../engine/capabilities.ts'
 import { createError, type LockError } from '../engine/errors.ts'
 import type { HistoryEntry, InspectReply, ListReply } from '../engine/queries.ts'
 import { acquireAll } from './acquire-all.ts'
-import { acquireLock, runWithLock } from './acquire-lock.ts'
+import { acquireLock, runWithLock, throwRefusal } from './acquire-lock.ts'
 import {
   type AcquireTerms,
   createDefaultTerms,
@@ -145,11 +145,13 @@ export class Locks implements AsyncDisposable {
    * await locks.close()
    * ```
    */
-  async acquire(key: string, options?: AcquireOptions): Promise<LockHandle> {
-    const lock = this.#ask(key, parseAcquireOptions(options, this.#defaults))
-    const refused = await acquireLock(this.#context, lock)
-    if (refused !== undefined) throw lock.refusalError(refused)
-    return lock
+  acquire(key: string, options?: AcquireOptions): Promise<LockHandle> {
+    try {
+      const lock = this.#ask(key, parseAcquireOptions(options, this.#defaults))
+      return acquireLock(this.#context, lock, throwRefusal)
+    } catch (error) {
+      return Promise.reject(error as LockError)
+    }
   }
 
   /**
@@ -167,11 +169,9 @@ export class Locks implements AsyncDisposable {
    */
   async tryAcquire(key: string, options?: TryAcquireOptions): Promise<LockHandle | null> {
     const terms = parseAcquireOptions({ ...options, wait: 0 }, this.#defaults)
-    const lock = this.#ask(key, terms)
-    const refused = await acquireLock(this.#context, lock)
-    if (refused === undefined) return lock
-    if (refused.code === 'held') return null
-    throw lock.refusalError(refused)
+    return acquireLock(this.#context, this.#ask(key, terms), (lock, refused) =>
+      refused.code === 'held' ? null : throwRefusal(lock, refused),
+    )
   }
 
   /**

@@ -9,17 +9,8 @@ export async function releaseStep(
   context: LocksContext,
   command: Release,
 ): Promise<Released | Refused> {
-  return settleRelease(context, command, context.engine.apply(command))
-}
-
-/** The same, once the release has been sent. */
-export async function settleRelease(
-  context: LocksContext,
-  command: Release,
-  answering: Promise<Released | Refused>,
-): Promise<Released | Refused> {
   try {
-    return await answering
+    return await context.engine.apply(command)
   } catch (error) {
     return releaseAgain(context, command, error)
   }

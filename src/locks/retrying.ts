@@ -1,4 +1,4 @@
-import type { LockEngine } from '../engine/engine.ts'
+import type { EngineSession, LockEngine } from '../engine/engine.ts'
 import { createError, isLockError, type LockError } from '../engine/errors.ts'
 import type { Command } from '../law/commands.ts'
 import type { OutcomeOf } from '../law/outcomes.ts'
@@ -20,6 +20,7 @@ export interface AskAgainOptions<C extends Command> {
     readonly engine: LockEngine
     readonly clock: Clock
     readonly random: () => number
+    readonly session?: EngineSession | undefined
   }
   /** The same request, with the same request id, for what is left of the time. */
   readonly command: (leftMs: number) => C
@@ -81,12 +82,17 @@ function delayBefore(attempt: number, random: number): number {
   return (fullMs * (1 + random)) / 2
 }
 
-/** Send something that nobody waits for, and do not give up at the first failure. */
+/**
+ * Send something that nobody waits for, and do not give up at the first failure. A lease ends by itself
+ * soon after; what is held in a session does not for as long as this process lives, so there it is tried
+ * until the engine is closed.
+ */
 export async function sendInBackground<C extends Command>(
   context: AskAgainOptions<C>['context'],
   command: C,
 ): Promise<OutcomeOf<C>> {
-  const untilMs = context.clock.nowMs() + RETRY_MS_MIN
+  const isKept = context.session !== undefined
+  const untilMs = isKept ? Number.POSITIVE_INFINITY : context.clock.nowMs() + RETRY_MS_MIN
   try {
     return await context.engine.apply(command)
   } catch (error) {

@@ -76,19 +76,13 @@ export class LockServer {
     const handler = new RequestHandler({
       router: new Router(ROUTES),
       context,
-      authenticate: (request, right) => access.authenticate(request, right),
-      engineFor: (principal) => access.engineFor(principal),
-      showEventFor: (principal) => {
-        const view = access.viewOf(principal)
-        return (event) => view.showEvent(event)
-      },
       onFailure: (error) => failures.report(error),
     })
     const http = createListener({
       tls: options.tls,
       connections: limits.connections,
       patience: options.patience,
-      onRequest: (request, response) => void handler.handle(request, response),
+      onRequest: (request, response) => handler.handle(request, response),
       onMalformed: () => metrics.malformed(),
       onRefused: () => metrics.connectionsRefused.add(),
       onConnections: (open) => metrics.connections.set(open),
@@ -146,14 +140,19 @@ function createContext(options: LockServerOptions): ServerContext {
   const sessionGraceMs = options.sessionGraceMs ?? SESSION_GRACE_MS_DEFAULT
   const settings = { ...DEFAULT_SETTINGS, ...options.settings }
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const events = new EventHub({ life: crypto.randomUUID(), kept: EVENTS_KEPT })
+  const socketClock = options.socketClock ?? new SystemClock()
+  const events = new EventHub({
+    life: crypto.randomUUID(),
+    kept: EVENTS_KEPT,
+    nowMs: () => socketClock.nowMs(),
+  })
   const { coordination } = settings
   const metrics = new ServerMetrics({ engine: engine.capabilities.name, coordination })
   events.listen(({ event }) => metrics.hear(event))
   const context = {
     engine,
     clock,
-    socketClock: options.socketClock ?? new SystemClock(),
+    socketClock,
     settings,
     limits,
     sessionGraceMs,

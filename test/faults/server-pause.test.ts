@@ -1,20 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as pass } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { connect } from '../../src/locks/connect.ts'
 import type { Locks } from '../../src/locks/locks.ts'
 import { Patience } from '../../src/testing/engine-suite/patience.ts'
+import { ServerHolder } from './server-holder-process.ts'
 import { HostClock } from './server-host-clock.ts'
 import { checkServerHistory, type SceneOptions, ServerScene } from './server-scene.ts'
 import { readServerStory } from './server-story.ts'
 
 const SEED = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
-const HOLDER = fileURLToPath(new URL('server-holder.ts', import.meta.url))
 
 const patience = new Patience(60_000)
 const clock = new HostClock()
@@ -95,51 +89,36 @@ it('a server that is stopped for longer than the grace may take holds, from thos
   await healAndCheck(scene)
 })
 
-interface HolderNews {
-  readonly kind: 'held' | 'lost'
-  readonly token: number
-  readonly isHeld: boolean
-}
-
-/** A holder in a process of its own, what it says, and what it did with its lock. */
-async function startHolder(url: string): Promise<{
-  readonly child: ChildProcess
-  readonly news: HolderNews[]
-  readonly uses: () => number[]
-}> {
-  const directory = mkdtempSync(join(tmpdir(), 'holdfast-holder-'))
-  const logPath = join(directory, 'uses')
-  const child = fork(HOLDER, [url, logPath], { execArgv: ['--import', 'tsx'] })
-  const news: HolderNews[] = []
-  child.on('message', (said: HolderNews) => news.push(said))
-  onTestFinished(async () => {
-    const exited = once(child, 'exit')
-    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await exited
-    rmSync(directory, { recursive: true, force: true })
-  })
-  await patience.until(() => news.length > 0, 'it holds')
-  const uses = (): number[] => readFileSync(logPath, 'utf8').split('\n').filter(Boolean).map(Number)
-  return { child, news, uses }
-}
+it('a client that dies while its server is away is missed when the server is back', async () => {
+  const scene = await openScene({ sessions: 0, httpClients: 0, graceMs: 5_000 })
+  const holder = await ServerHolder.start(scene.url)
+  onTestFinished(() => holder.close())
+  await scene.kill()
+  await holder.close()
+  await scene.restart()
+  expect(await scene.stats()).toMatchObject({ holds: 1, sessions: 1 })
+  const others = await openLocks(scene, 'other')
+  const next = await others.acquire('k', { wait: 60_000 })
+  expect(next.token).toBeGreaterThan(holder.token)
+  await next.release()
+})
 
 it('a client that is stopped for longer than the grace loses its lock, and knows it before it acts', async () => {
   const scene = await openScene({ sessions: 0, httpClients: 0, graceMs: 2_000 })
-  const { child, news, uses } = await startHolder(scene.url)
-  await patience.until(() => uses().length > 20, 'it uses its lock')
+  const holder = await ServerHolder.start(scene.url)
+  onTestFinished(() => holder.close())
   const others = await openLocks(scene, 'other')
   const waiting = others.acquire('k', { wait: 60_000 })
-  child.kill('SIGSTOP')
+  holder.signal('SIGSTOP')
   const stoppedAtMs = clock.nowMs()
   const next = await waiting
   const grantedAtMs = clock.nowMs()
-  expect(next.token).toBeGreaterThan(news[0]?.token ?? Infinity)
-  expect(grantedAtMs - stoppedAtMs).toBeGreaterThan(1_000)
-  child.kill('SIGCONT')
-  await patience.until(() => news.length > 1, 'it is told')
-  expect(news[1]).toMatchObject({ kind: 'lost', isHeld: false })
+  expect(next.token).toBeGreaterThan(holder.token)
+  expect(grantedAtMs - stoppedAtMs, 'its sockets were open').toBeGreaterThan(1_000)
+  holder.signal('SIGCONT')
+  expect(await holder.untilLost()).toMatchObject({ kind: 'lost', isHeld: false })
   expect(next.isHeld).toBe(true)
-  child.send('leave')
-  await once(child, 'exit')
-  expect(Math.max(...uses())).toBeLessThan(grantedAtMs)
+  await holder.leave()
+  expect(Math.max(...holder.uses()), 'not once after it was lost').toBeLessThan(grantedAtMs)
   await next.release()
 })

@@ -11,6 +11,8 @@ export interface ServerStory {
 }
 
 const OUT_OF_REACH = new Set(['abandoned', 'disconnected', 'ended', 'no_session'])
+/** Shorter leases may well be over by the time that a client is back. */
+const LASTING_MS = 10_000
 
 /** Reads a history with a mark `crash` at each fault and a mark `restart` at the end of each. */
 export function readServerStory(history: readonly HistoryRecord[]): ServerStory {
@@ -32,6 +34,8 @@ export function readServerStory(history: readonly HistoryRecord[]): ServerStory 
       const isIn = ({ call, ret }: HistoryEntry): boolean => call > begin && ret < end
       return entries.filter((entry) => entry.outcome === 'ok' && isIn(entry)).length
     }),
-    outOfReach: entries.filter(({ code }) => OUT_OF_REACH.has(code ?? '')).length,
+    outOfReach: entries.filter(({ code, ttlMs = LASTING_MS }) => {
+      return OUT_OF_REACH.has(code ?? '') && ttlMs >= LASTING_MS
+    }).length,
   }
 }

@@ -38,7 +38,7 @@ describe('the short form of the law', () => {
     ['a request that is asked again', ASK, [ASK]],
     ['a request that has ended', ASK, [ASK, RELEASE]],
     ['a key that somebody waits for', RELEASE, [ASK, { ...ASK, owner: 'y', waitMs: 1_000 }]],
-    ['a session', { ...ASK, session: 's' }, []],
+    ['a session that is not there', { ...ASK, session: 's' }, []],
     ['a hold of two steps', RELEASE, [ASK, { ...ASK, requestId: '2' }]],
     ['a stale token', { ...RELEASE, token: 7 }, [ASK]],
     ['a mode that is not held', { ...RELEASE, mode: 'read' }, [ASK]],

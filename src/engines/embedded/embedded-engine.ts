@@ -77,9 +77,7 @@ export async function openStoredEngine(
   const clock = new RecoveryClock(options.clock ?? new SystemClock())
   const store = new TableStore(table, () => Math.floor(clock.nowMs()))
   const journal = await Journal.open(disk, store, options.journal)
-  const defer = options.journal?.defer ?? setImmediate
-  const history =
-    options.history === true ? await HoldHistory.open(disk, { clock, defer }) : undefined
+  const history = options.history === true ? await HoldHistory.open(disk, clock) : undefined
   clock.start()
   const capabilities = capabilitiesOf(table, { durable: true, history: history !== undefined })
   const storage = { journal, store }

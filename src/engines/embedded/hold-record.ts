@@ -1,6 +1,7 @@
 import type { Hold, OperationFacts, Step } from '../../law/view.ts'
 import type { DueItem } from './due-heap.ts'
 import type { KeyState } from './key-state.ts'
+import type { Listed } from './roster.ts'
 
 /** What most holds do not have. */
 interface Rare {
@@ -14,7 +15,7 @@ interface Rare {
  * A hold as the table keeps it, small because there may be a million: what an ordinary hold does not
  * have sits in an object of its own, and a single, taken step is its request id alone.
  */
-export class HoldRecord implements Hold, DueItem {
+export class HoldRecord implements Hold, DueItem, Listed {
   readonly state: KeyState
   readonly owner: string
   reads = 0
@@ -24,6 +25,7 @@ export class HoldRecord implements Hold, DueItem {
   leaseAtMs = 0
   ttlMs = 0
   heapIndex = -1
+  rosterIndex = -1
   #steps: string | readonly Step[] = ''
   #rare: Rare | undefined
 

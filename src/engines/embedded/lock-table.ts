@@ -20,8 +20,8 @@ import { Shard } from './shard.ts'
 
 /** Who is told what happens in the table: the engine, which journals, answers and shows it. */
 export interface TableListener {
-  /** After the changes of a decision were applied. */
-  decided(state: KeyState, decision: Decision): void
+  /** After the changes of a decision were applied, with the instant it was made for. */
+  decided(state: KeyState, decision: Decision, nowMs: number): void
   /** A waiter left, and this call was held open for it. Comes after `decided`. */
   settled(call: OpenCall, answer: Outcome): void
 }
@@ -109,7 +109,7 @@ export class LockTable implements KnownNames {
     const decision = this.#law(state, command, nowMs)
     const settled = this.apply(state, decision.changes)
     this.rest(state, nowMs)
-    this.listener.decided(state, decision)
+    this.listener.decided(state, decision, nowMs)
     for (const { calls, answer } of settled) {
       for (const call of calls) this.listener.settled(call, answer)
     }

@@ -1,6 +1,7 @@
 import type { Acquire, Begin } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import type { DueItem } from './due-heap.ts'
+import type { Listed } from './roster.ts'
 
 export interface OpenCallOptions {
   readonly command: Acquire | Begin
@@ -11,10 +12,11 @@ export interface OpenCallOptions {
 }
 
 /** A call of `apply` that is held open while its request waits. It is answered exactly once. */
-export class OpenCall implements DueItem {
+export class OpenCall implements DueItem, Listed {
   readonly command: Acquire | Begin
   readonly dueAtMs: number
   heapIndex = -1
+  rosterIndex = -1
   /** Set when the answer is known; it is delivered as soon as it is durable. */
   isSettled = false
   /** Set when the answer was delivered; until then an abort can undo a grant. */

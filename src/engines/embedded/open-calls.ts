@@ -5,6 +5,7 @@ import type { Durability } from './durability.ts'
 import { toAborted, toStorageError } from './engine-errors.ts'
 import type { LockTable } from './lock-table.ts'
 import { OpenCall } from './open-call.ts'
+import { Roster } from './roster.ts'
 import type { WaiterRecord } from './waiter-record.ts'
 
 export interface OpenCallsOptions {
@@ -26,7 +27,7 @@ export class OpenCalls {
   readonly #table: LockTable
   readonly #durability: Durability
   readonly #options: OpenCallsOptions
-  readonly #open = new Set<OpenCall>()
+  readonly #open = new Roster<OpenCall>()
 
   constructor(table: LockTable, durability: Durability, options: OpenCallsOptions) {
     this.#table = table

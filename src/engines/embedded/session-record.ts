@@ -2,6 +2,7 @@ import { silentAtMs } from '../../law/sessions.ts'
 import type { Session } from '../../law/view.ts'
 import type { DueItem } from './due-heap.ts'
 import type { HoldRecord } from './hold-record.ts'
+import { Roster } from './roster.ts'
 import type { WaiterRecord } from './waiter-record.ts'
 
 /** A session as the table keeps it: what it was told at last, and what ends with it. */
@@ -11,8 +12,8 @@ export class SessionRecord implements Session, DueItem {
   keepsLeases = true
   heardAtMs = 0
   heapIndex = -1
-  readonly holds: Set<HoldRecord> = new Set()
-  readonly waiters: Set<WaiterRecord> = new Set()
+  readonly holds: Roster<HoldRecord> = new Roster()
+  readonly waiters: Roster<WaiterRecord> = new Roster()
 
   constructor(session: Session) {
     this.id = session.id

@@ -9,6 +9,7 @@ import type {
 import type { LockError } from '../../engine/errors.ts'
 import type { HistoryReply, Query, ReplyOf, StatsReply } from '../../engine/queries.ts'
 import type { Command } from '../../law/commands.ts'
+import type { LawEvent } from '../../law/events.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
 import { problemWith } from '../../law/validate.ts'
 import type { Clock } from '../../time/clock.ts'
@@ -93,11 +94,13 @@ export class TableEngine implements LockEngine {
       calls: this.#calls,
     })
     table.listener = {
-      decided: (state, { changes, events }) => {
+      decided: (state, { changes, events }, nowMs) => {
         const record = storage?.store.recordOf(state, changes)
         if (record !== undefined) this.#durability.append(record)
-        if (history !== undefined) history.note(state, changes)
-        if (events.length > 0) this.#tell(events)
+        if (history === undefined && events.length === 0) return
+        const wallMs = clock.wallMs()
+        if (history !== undefined) history.note(state, changes, { nowMs, wallMs })
+        if (events.length > 0) this.#tell(events, wallMs)
       },
       settled: (call, answer) => this.#calls.settle(call, answer),
     }
@@ -189,8 +192,13 @@ export class TableEngine implements LockEngine {
     })
   }
 
-  #tell(events: Parameters<Watchers['tell']>[0]): void {
-    const atMs = this.#clock.wallMs()
+  #tell(events: readonly LawEvent[], atMs: number): void {
+    if (this.#durability.isSettled) this.#watchers.tell(events, atMs)
+    else this.#tellLater(events, atMs)
+  }
+
+  /** Apart, because making these functions costs even those who do not need them. */
+  #tellLater(events: readonly LawEvent[], atMs: number): void {
     this.#durability.after(
       () => this.#watchers.tell(events, atMs),
       () => {},

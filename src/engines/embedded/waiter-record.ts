@@ -2,9 +2,10 @@ import type { Mode, OperationFacts, Waiter } from '../../law/view.ts'
 import type { DueItem } from './due-heap.ts'
 import type { KeyState } from './key-state.ts'
 import type { OpenCall } from './open-call.ts'
+import type { Listed } from './roster.ts'
 
 /** A waiter as the table keeps it: its place in the lane, and the calls that are held open for it. */
-export class WaiterRecord implements Waiter, DueItem {
+export class WaiterRecord implements Waiter, DueItem, Listed {
   readonly state: KeyState
   readonly owner: string
   readonly requestId: string
@@ -22,6 +23,7 @@ export class WaiterRecord implements Waiter, DueItem {
   leaseAtMs: number
   joined: readonly string[] | undefined
   heapIndex = -1
+  rosterIndex = -1
   /** Kept by the lane: the number of this place since the lane began. */
   place = -1
   calls: readonly OpenCall[] | undefined

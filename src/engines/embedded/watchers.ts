@@ -1,8 +1,10 @@
 import type { WatchEvent, WatchFilter, Watching, WatchListener } from '../../engine/engine.ts'
 import type { LawEvent } from '../../law/events.ts'
+import type { Namespace } from '../../law/view.ts'
 
 interface Watcher {
-  readonly filter: WatchFilter
+  readonly prefix: string | undefined
+  readonly namespace: Namespace | undefined
   readonly listener: WatchListener
 }
 
@@ -17,7 +19,7 @@ export class Watchers {
   }
 
   add(filter: WatchFilter, listener: WatchListener): Watching {
-    const watcher = { filter, listener }
+    const watcher: Watcher = { prefix: filter.prefix, namespace: filter.namespace, listener }
     this.#watchers.add(watcher)
     this.#onChange(false)
     const close = async (): Promise<void> => {
@@ -30,11 +32,12 @@ export class Watchers {
   tell(events: readonly LawEvent[], atMs: number): void {
     for (const event of events) {
       this.#lastId += 1
-      const told = toTold(event, this.#lastId, atMs)
-      for (const { filter, listener } of this.#watchers) {
-        if (matches(filter, event)) listener(told)
-      }
+      this.#tellOne(toWatchEvent(event, this.#lastId, atMs))
     }
+  }
+
+  #tellOne(event: LawEvent & WatchEvent): void {
+    for (const watcher of this.#watchers) if (matches(watcher, event)) watcher.listener(event)
   }
 
   clear(): void {
@@ -42,8 +45,8 @@ export class Watchers {
   }
 }
 
-/** Written out: spreading the event would cost several times as much as the decision it is about. */
-function toTold(event: LawEvent, id: number, atMs: number): WatchEvent {
+/** Written out, so that all events have one shape: copying any shape there is costs several times as much. */
+function toWatchEvent(event: LawEvent, id: number, atMs: number): LawEvent & WatchEvent {
   return {
     kind: event.kind,
     namespace: event.namespace,
@@ -62,10 +65,10 @@ function toTold(event: LawEvent, id: number, atMs: number): WatchEvent {
     value: event.value,
     id,
     atMs,
-  } satisfies Required<LawEvent> & { readonly id: number; readonly atMs: number }
+  }
 }
 
-function matches({ prefix, namespace }: WatchFilter, event: LawEvent): boolean {
+function matches({ prefix, namespace }: Watcher, event: LawEvent): boolean {
   if (namespace !== undefined && namespace !== event.namespace) return false
   return prefix === undefined || event.key.startsWith(prefix)
 }

@@ -1,5 +1,6 @@
 import { createError, type LockError } from '../../engine/errors.ts'
 import { writeAbort } from '../../protocol/session/client-frames.ts'
+import { IdTable } from '../../protocol/session/id-table.ts'
 import { ProtocolError } from '../../protocol/session/protocol-error.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { toUnreachable } from './remote-errors.ts'
@@ -23,7 +24,7 @@ export class SessionCalls {
   ownSession = ''
   readonly #options: SessionCallsOptions
   readonly #link: SessionLink
-  readonly #pending = new Map<number, SessionCall>()
+  readonly #pending = new IdTable<SessionCall>()
   /** Those that have not been written, because there is no connection or it is congested. */
   #unsent: SessionCall[] = []
   #lastId = 0
@@ -42,7 +43,7 @@ export class SessionCalls {
   }
 
   send(call: SessionCall): void {
-    this.#pending.set(call.id, call)
+    this.#pending.add(call)
     if (this.#pending.size === 1) this.#link.keepAlive(true)
     if (this.#link.isReady && this.#unsent.length === 0) {
       this.#write(call)
@@ -54,9 +55,8 @@ export class SessionCalls {
 
   /** The call with this id, which is over now; `undefined` if nobody waits for it any more. */
   take(id: number): SessionCall | undefined {
-    const call = this.#pending.get(id)
+    const call = this.#pending.take(id)
     if (call === undefined) return undefined
-    this.#pending.delete(id)
     call.unlisten?.()
     if (this.#pending.size === 0) this.#link.keepAlive(false)
     return call
@@ -67,7 +67,7 @@ export class SessionCalls {
     this.#look?.cancel()
     this.#look = undefined
     this.#unsent = []
-    for (const call of [...this.#pending.values()]) {
+    for (const call of this.#pending.sorted()) {
       const wasSeen = lastId !== undefined && call.id <= lastId
       if (!wasSeen) this.#sendAgain(call, lastId !== undefined)
       else if (call.isAborted) writeAbort(this.#link.open(), call.id)
@@ -96,7 +96,7 @@ export class SessionCalls {
   rejectAll(toError: (call: SessionCall) => LockError): void {
     this.#look?.cancel()
     this.#unsent = []
-    for (const { id } of [...this.#pending.values()]) {
+    for (const { id } of this.#pending.sorted()) {
       const call = this.take(id)
       call?.reject(toError(call))
     }
@@ -157,7 +157,7 @@ export class SessionCalls {
     const { clock, retryForMs } = this.#options
     const lateMs = clock.nowMs() - retryForMs
     if (this.#downSinceMs > lateMs) return
-    for (const { id, startedAtMs } of [...this.#pending.values()]) {
+    for (const { id, startedAtMs } of this.#pending.sorted()) {
       if (startedAtMs > lateMs) continue
       const call = this.take(id)
       call?.reject(this.#toLate(call))

@@ -271,7 +271,9 @@ export class SessionEngine implements LockEngine {
     }
     // Before anything counts from this hello: what was held must not come back to life by it.
     if (!kept) this.#session.lose({ kind: 'all' })
-    this.#session.vouch(sentAtMs)
+    // A session that goes on has more to say about the time before this hello: a grant, and that it was
+    // lost again. Nothing counts until that has been heard; the heartbeat that follows is answered after.
+    if (!resumed) this.#session.vouch(sentAtMs)
     this.#calls.onUp(resumed ? lastId : undefined)
     if (resumed) return
     for (const watch of [...this.#watches.values()]) void this.#reopen(watch)

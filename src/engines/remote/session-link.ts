@@ -16,7 +16,11 @@ import type {
   ServerFrameHandler,
   Welcome,
 } from '../../protocol/session/server-message.ts'
-import { CLOSE_CODES, SESSION_VERSION } from '../../protocol/session/session-limits.ts'
+import {
+  CLOSE_CODES,
+  FRAME_MESSAGES,
+  SESSION_VERSION,
+} from '../../protocol/session/session-limits.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import {
   GOODBYE_MS_MAX,
@@ -74,6 +78,7 @@ export class SessionLink implements ServerFrameHandler {
   #session: string | undefined
   #isUp = false
   #isScheduled = false
+  #messages = 0
   #isCongested = false
   #keepsAlive = true
   #helloAtMs = 0
@@ -115,6 +120,8 @@ export class SessionLink implements ServerFrameHandler {
 
   /** Write one message to the returned writer, at once. Only while it is up. */
   open(): PackWriter {
+    if (this.#messages >= FRAME_MESSAGES) this.flush()
+    this.#messages += 1
     if (!this.#isScheduled) {
       this.#isScheduled = true
       process.nextTick(this.#flush)
@@ -124,6 +131,7 @@ export class SessionLink implements ServerFrameHandler {
 
   /** Send what was said so far, without waiting for the end of the turn. */
   flush(): void {
+    this.#messages = 0
     const socket = this.#socket
     if (!this.#isUp || socket === undefined || this.#writer.length === 0) return
     if (this.#received > this.#confirmed) {
@@ -181,6 +189,7 @@ export class SessionLink implements ServerFrameHandler {
     this.#isCongested = false
     this.#writer.reset()
     this.#timer?.cancel()
+    if (welcome.resumed) this.#beat()
     this.#beatIn(welcome.heartbeatMs)
     this.#handler.onUp(welcome, this.#helloAtMs)
   }
@@ -276,13 +285,18 @@ export class SessionLink implements ServerFrameHandler {
         this.#socket?.terminate()
         return
       }
-      const sentAtMs = this.#options.clock.nowMs()
-      this.#confirmed = this.#received
-      this.#unconfirmedBytes = 0
-      writeHeartbeat(this.open(), { sentAtMs, received: this.#received })
-      this.flush()
+      this.#beat()
       this.#beatIn(delayMs)
     })
+  }
+
+  /** What it confirms includes everything that was said before it is answered. */
+  #beat(): void {
+    const sentAtMs = this.#options.clock.nowMs()
+    this.#confirmed = this.#received
+    this.#unconfirmedBytes = 0
+    writeHeartbeat(this.open(), { sentAtMs, received: this.#received })
+    this.flush()
   }
 
   #onEnd(socket: SessionSocket, end: SocketEnd): void {

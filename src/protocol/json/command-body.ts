@@ -60,9 +60,9 @@ export function readCommand<K extends Command['kind']>(
   kind: K,
   body: unknown,
 ): { readonly command: Extract<Command, { kind: K }> } | { readonly problem: BadField } {
-  const read = readFields(COMMAND_FIELDS[kind], body)
+  const read = readFields(COMMAND_FIELDS[kind], body, { kind })
   if ('problem' in read) return read
-  return { command: { kind, ...read.values } as Extract<Command, { kind: K }> }
+  return { command: read.values as unknown as Extract<Command, { kind: K }> }
 }
 
 export function writeCommand(command: Command): Record<string, unknown> {

@@ -37,17 +37,20 @@ export function fields(...specifications: readonly string[]): readonly Field[] {
   })
 }
 
-/** The fields of a body, in the code's names, or the first that is wrong. Others are ignored. */
+/**
+ * The fields of a body, in the code's names and added to those that are given, or the first that is
+ * wrong. Others are ignored. No field has the name of something that every object has.
+ */
 export function readFields(
   known: readonly Field[],
   body: unknown,
+  values: Record<string, unknown> = {},
 ): { readonly values: Record<string, unknown> } | { readonly problem: BadField } {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return { problem: { field: 'body', message: 'must be a JSON object' } }
   }
-  const values: Record<string, unknown> = {}
   for (const { wire, property, type, isRequired } of known) {
-    const raw = Object.hasOwn(body, wire) ? (body as Record<string, unknown>)[wire] : undefined
+    const raw = (body as Readonly<Record<string, unknown>>)[wire]
     if (raw === undefined || raw === null) {
       if (isRequired) return { problem: { field: wire, message: 'is required' } }
       continue

@@ -15,6 +15,12 @@ export const CLIENT_FRAME_BYTES_MAX: number = 1024 * 1024
 /** One frame from a server: a list of a thousand locks with a hundred waiters each. */
 export const SERVER_FRAME_BYTES_MAX: number = 64 * 1024 * 1024
 
+/**
+ * Messages in a frame, where more are to be said in one turn: the other side is at work on the first of
+ * them while this one goes on with the rest. Below some thirty, the price of a frame outweighs that.
+ */
+export const FRAME_MESSAGES = 32
+
 /** Why a server closes a connection, as WebSocket close codes of the range that is free for this. */
 export const CLOSE_CODES = {
   /** The bytes made no sense, or came in an order that makes none. */

@@ -30,6 +30,8 @@ interface Count {
 export class HoldCounts {
   readonly #options: HoldCountsOptions
   readonly #counts = new Map<string, Count>()
+  /** Of the one without a name, where auth is off. */
+  readonly #anybody: Count = createCount(0)
   #before = 0
 
   constructor(options: HoldCountsOptions) {
@@ -39,16 +41,15 @@ export class HoldCounts {
   /** What was held before the server started might be anybody's. */
   async open(): Promise<void> {
     this.#before = (await this.#options.engine.read({ kind: 'stats' })).holds
+    this.#anybody.steps += this.#before
   }
 
   hear(event: WatchEvent): void {
     if (event.kind === 'reset') return
     const change = changeOf(event.kind, event.token)
     if (change === 0) return
-    const name = this.#nameIn(event.node ?? event.owner)
-    if (name === null) return
-    const count = this.#of(name)
-    count.steps = Math.max(0, count.steps + change)
+    const count = this.#countOf(event.node ?? event.owner)
+    if (count !== undefined) count.steps = Math.max(0, count.steps + change)
   }
 
   /** Whether there is room for another hold beside those that have been asked for. */
@@ -62,13 +63,13 @@ export class HoldCounts {
     return count.steps + count.asking < limit
   }
 
-  /** Takes up room until the returned function is called. */
-  ask(name: string | undefined): () => void {
-    const count = this.#of(name)
-    count.asking += 1
-    return () => {
-      count.asking -= 1
-    }
+  /** Takes up room until it is answered. */
+  ask(name: string | undefined): void {
+    this.#of(name).asking += 1
+  }
+
+  answered(name: string | undefined): void {
+    this.#of(name).asking -= 1
   }
 
   /** As `hasRoom`, where the bound already says yes; the common case costs no promise. */
@@ -105,28 +106,27 @@ export class HoldCounts {
     return held
   }
 
-  /** `null` for a name from before auth was turned on. */
-  #nameIn(stored: string): string | undefined | null {
+  /** Whose hold it is by its stored name; `undefined` for one from before auth was turned on. */
+  #countOf(stored: string): Count | undefined {
     const { names } = this.#options
-    if (names === undefined) return undefined
+    if (names === undefined) return this.#anybody
     const name = stored.slice(0, Math.max(0, stored.indexOf('/')))
-    return names().has(name) ? name : null
+    return names().has(name) ? this.#of(name) : undefined
   }
 
   #of(name: string | undefined): Count {
-    const key = name ?? ''
-    let count = this.#counts.get(key)
+    if (name === undefined) return this.#anybody
+    let count = this.#counts.get(name)
     if (count === undefined) {
-      count = {
-        steps: this.#before,
-        asking: 0,
-        recount: undefined,
-        restsUntilMs: Number.NEGATIVE_INFINITY,
-      }
-      this.#counts.set(key, count)
+      count = createCount(this.#before)
+      this.#counts.set(name, count)
     }
     return count
   }
+}
+
+function createCount(steps: number): Count {
+  return { steps, asking: 0, recount: undefined, restsUntilMs: Number.NEGATIVE_INFINITY }
 }
 
 /** A cancelled waiter has no token; a grant that was undone has one. */

@@ -6,6 +6,7 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
+import { applyDirectly } from '../../engine/apply-directly.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
 import type {
   HistoryQuery,
@@ -63,6 +64,14 @@ export class PrincipalEngine implements LockEngine {
 
   apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
   apply(command: Command, options?: ApplyOptions): Promise<Outcome> {
+    return Promise.resolve(this.applyDirectly(command, options))
+  }
+
+  applyDirectly<C extends Command>(
+    command: C,
+    options?: ApplyOptions,
+  ): OutcomeOf<C> | Promise<OutcomeOf<C>>
+  applyDirectly(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
     try {
       this.#limits.assert(command)
       this.#assertRight(command)
@@ -128,9 +137,9 @@ export class PrincipalEngine implements LockEngine {
     return this.close()
   }
 
-  #give(command: Command, options?: ApplyOptions): Promise<Outcome> {
+  #give(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
     return this.#view.isPlain
-      ? this.#engine.apply<Command>(command, options)
+      ? applyDirectly(this.#engine, command, options)
       : this.#giveRenamed(command, options)
   }
 
@@ -141,23 +150,31 @@ export class PrincipalEngine implements LockEngine {
   }
 
   /** Commands on one key keep their order, so there is no waiting here unless the limit is near. */
-  #ask(command: Acquire | Begin, options?: ApplyOptions): Promise<Outcome> {
+  #ask(command: Acquire | Begin, options?: ApplyOptions): Outcome | Promise<Outcome> {
     const { holds, principal, limits } = this.#parts
     const isFree = holds.surelyHasRoom(principal.name, limits.holds)
     return isFree ? this.#askNow(command, options) : this.#askAtLimit(command, options)
   }
 
-  async #askNow(command: Acquire | Begin, options?: ApplyOptions): Promise<Outcome> {
-    const { holds, principal, nowMs, onWaited } = this.#parts
-    const answered = holds.ask(principal.name)
+  #askNow(command: Acquire | Begin, options?: ApplyOptions): Outcome | Promise<Outcome> {
+    const answer = this.#give(command, options)
     const mayWait = (command.waitMs ?? 0) > 0
+    if (answer instanceof Promise) return this.#await(answer, mayWait)
+    if (mayWait && answer.kind === 'granted') this.#parts.onWaited(0)
+    return answer
+  }
+
+  /** It takes up room until it is answered. */
+  async #await(answering: Promise<Outcome>, mayWait: boolean): Promise<Outcome> {
+    const { holds, principal, nowMs, onWaited } = this.#parts
+    holds.ask(principal.name)
     const sinceMs = mayWait ? nowMs() : 0
     try {
-      const outcome = await this.#give(command, options)
+      const outcome = await answering
       if (mayWait && outcome.kind === 'granted') onWaited(nowMs() - sinceMs)
       return outcome
     } finally {
-      answered()
+      holds.answered(principal.name)
     }
   }
 

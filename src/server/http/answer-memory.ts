@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../time/clock.ts'
 import { RecentMap } from '../recent-map.ts'
 import type { Exchange, JsonAnswer } from './exchange.ts'
@@ -27,8 +28,8 @@ export class AnswerMemory {
 
   /** What `make` answers, or what it answered before. A failure is not remembered: nothing was done. */
   once(exchange: Exchange, make: () => Promise<JsonAnswer>): Promise<JsonAnswer> {
+    if (!isToBeRemembered(exchange.request)) return make()
     const key = exchange.request.headers['idempotency-key']
-    if (key === undefined) return make()
     if (typeof key !== 'string' || key === '' || key.length > KEY_CHARS_MAX) {
       throw badRequest('idempotency-key', `must be 1 to ${KEY_CHARS_MAX} characters`)
     }
@@ -46,6 +47,10 @@ export class AnswerMemory {
     answer.catch(() => this.#recent.delete(name, remembered))
     return answer
   }
+}
+
+export function isToBeRemembered({ headers }: IncomingMessage): boolean {
+  return headers['idempotency-key'] !== undefined
 }
 
 function fingerprintOf({ request, body }: Exchange): string {

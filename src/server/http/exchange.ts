@@ -4,9 +4,6 @@ import type { Principal } from '../access/principal.ts'
 import type { ServerContext } from '../server-context.ts'
 import { badRequest } from './http-error.ts'
 
-/** `undefined` for an event of which somebody may not hear. */
-export type ShowEvent = (event: WatchEvent) => WatchEvent | undefined
-
 export interface ExchangeParts {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -14,8 +11,6 @@ export interface ExchangeParts {
   readonly principal: Principal
   /** The engine as this principal may use it. */
   readonly engine: LockEngine
-  /** An event as this principal may hear of it; as it is when absent. */
-  readonly showEvent?: ShowEvent | undefined
   readonly parameters: Readonly<Record<string, string>>
   /** What follows the question mark. */
   readonly search: string
@@ -29,7 +24,6 @@ export class Exchange {
   readonly context: ServerContext
   readonly principal: Principal
   readonly engine: LockEngine
-  readonly showEvent: ShowEvent
   readonly parameters: Readonly<Record<string, string>>
   /** Parsed JSON, for the methods that have a body. */
   readonly body: unknown
@@ -42,7 +36,6 @@ export class Exchange {
     this.context = parts.context
     this.principal = parts.principal
     this.engine = parts.engine
-    this.showEvent = parts.showEvent ?? ((event) => event)
     this.parameters = parts.parameters
     this.body = parts.body
     this.#search = parts.search
@@ -58,9 +51,20 @@ export class Exchange {
     return this.response.destroyed || this.response.socket?.destroyed === true
   }
 
+  /** An event as this principal may hear of it; `undefined` if it may not. */
+  showEvent(event: WatchEvent): WatchEvent | undefined {
+    return this.context.access.viewOf(this.principal).showEvent(event)
+  }
+
   send(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void {
     if (this.isGone || this.response.headersSent) return
     sendJson(this.response, { status, body, headers })
+  }
+
+  /** The same for a body that is JSON already. */
+  sendJson(status: number, text: string): void {
+    if (this.isGone || this.response.headersSent) return
+    sendJsonText(this.response, { status, text })
   }
 
   /** An answer that is no JSON: its headers say what it is. */
@@ -81,13 +85,19 @@ export interface JsonAnswer {
 const RETRY_LATER: ReadonlySet<number> = new Set([429, 503])
 
 export function sendJson(response: ServerResponse, answer: JsonAnswer): void {
-  const text = JSON.stringify(answer.body)
-  response.writeHead(answer.status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    ...(RETRY_LATER.has(answer.status) ? { 'retry-after': '1' } : {}),
-    ...answer.headers,
-  })
+  const { status, body, headers } = answer
+  sendJsonText(response, { status, text: JSON.stringify(body), headers })
+}
+
+interface JsonTextAnswer extends Omit<JsonAnswer, 'body'> {
+  readonly text: string
+}
+
+function sendJsonText(response: ServerResponse, { status, text, headers }: JsonTextAnswer): void {
+  const own = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  const later = RETRY_LATER.has(status) ? { 'retry-after': '1' } : undefined
+  const isPlain = headers === undefined && later === undefined
+  response.writeHead(status, isPlain ? own : { ...own, ...later, ...headers })
   response.end(text)
 }
 

@@ -63,10 +63,10 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     noDelay: true,
     IncomingMessage: PatientRequest,
   }
-  const above = new WeakSet<object>()
+  const above = new Set<object>()
   let open = 0
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    if (above.has(request.socket)) refuse(response)
+    if (above.size > 0 && above.has(request.socket)) refuse(response)
     else options.onRequest(request, response)
   }
   const server =
@@ -77,6 +77,7 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     open += 1
     onConnections(open)
     socket.once('close', () => {
+      above.delete(socket)
       open -= 1
       onConnections(open)
     })

@@ -1,37 +1,70 @@
 import type { IncomingMessage } from 'node:http'
 import { badRequest, HttpError } from './http-error.ts'
 
+/** Told once: what is wrong, or else the body. */
+export type OnJson = (error: unknown, body?: unknown) => void
+
 /**
  * The JSON of a request's body, at most `limitBytes` of it. A body that is longer is not read to its
  * end: the answer is sent at once and the connection closed after it.
  */
-export function readJson(request: IncomingMessage, limitBytes: number): Promise<unknown> {
+export function readJson(request: IncomingMessage, limitBytes: number, onJson: OnJson): void {
   const declared = Number(request.headers['content-length'] ?? 0)
-  if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes))
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let bytes = 0
-    const onData = (chunk: Buffer): void => {
-      bytes += chunk.length
-      if (bytes <= limitBytes) {
-        chunks.push(chunk)
-        return
-      }
-      request.off('data', onData)
-      request.pause()
-      reject(tooLarge(limitBytes))
+  if (declared > limitBytes) onJson(tooLarge(limitBytes))
+  else if (declared > 0) process.nextTick(take, request, limitBytes, onJson)
+  else collect(request, limitBytes, onJson)
+}
+
+/** A body that came together with its head needs no listening: the parser has put all of it there. */
+function take(request: IncomingMessage, limitBytes: number, onJson: OnJson): void {
+  if (request.readableLength !== Number(request.headers['content-length'])) {
+    collect(request, limitBytes, onJson)
+    return
+  }
+  const bytes = request.read() as Buffer
+  // Lets the stream come to its end.
+  request.resume()
+  parse(bytes, onJson)
+}
+
+function collect(request: IncomingMessage, limitBytes: number, onJson: OnJson): void {
+  if (request.destroyed) {
+    onJson(cutOff())
+    return
+  }
+  const chunks: Buffer[] = []
+  let bytes = 0
+  let isOver = false
+  const end = (error: unknown): void => {
+    if (isOver) return
+    isOver = true
+    if (error === undefined) parse(Buffer.concat(chunks), onJson)
+    else onJson(error)
+  }
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= limitBytes) {
+      chunks.push(chunk)
+      return
     }
-    request.on('data', onData)
-    request.on('end', () => {
-      try {
-        resolve(parseJson(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
-      } catch (error) {
-        reject(error as Error)
-      }
-    })
-    request.on('error', () => reject(cutOff()))
-    request.on('aborted', () => reject(cutOff()))
+    request.removeAllListeners('data')
+    request.pause()
+    end(tooLarge(limitBytes))
   })
+  request.on('end', () => end(undefined))
+  request.on('error', () => end(cutOff()))
+  request.on('aborted', () => end(cutOff()))
+}
+
+function parse(bytes: Buffer, onJson: OnJson): void {
+  let body: unknown
+  try {
+    body = parseJson(bytes)
+  } catch (error) {
+    onJson(error)
+    return
+  }
+  onJson(undefined, body)
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,28 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LockEngine } from '../../engine/engine.ts'
 import type { Principal } from '../access/principal.ts'
 import type { ServerContext } from '../server-context.ts'
 import { toErrorAnswer } from './error-answer.ts'
-import { Exchange, sendJson, type ShowEvent } from './exchange.ts'
+import { Exchange, sendJson } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 import { readJson } from './read-json.ts'
-import type { Access } from './route.ts'
+import type { Route } from './route.ts'
 import type { RouteMatch, Router } from './router.ts'
 
 export interface RequestHandlerParts {
   readonly router: Router
   readonly context: ServerContext
-  /** Who sends this request; throws an `HttpError` if that is nobody who may. */
-  readonly authenticate: (request: IncomingMessage, access: Access) => Principal
-  /** The engine as a principal may use it. */
-  readonly engineFor: (principal: Principal) => LockEngine
-  /** What a principal hears of events; everything when absent. */
-  readonly showEventFor?: ((principal: Principal) => ShowEvent) | undefined
   /** Told of an error that is ours and not the client's. */
   readonly onFailure: (error: unknown) => void
 }
 
-/** From a request to its route, and from whatever the route throws to an answer. */
+/**
+ * From a request to its route, and from whatever the route throws to an answer. A request that can be
+ * answered at once is: no promise is made on its way.
+ */
 export class RequestHandler {
   readonly #parts: RequestHandlerParts
 
@@ -30,60 +26,77 @@ export class RequestHandler {
     this.#parts = parts
   }
 
-  /** Never rejects. */
-  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  /** Never throws. */
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    const { router, context } = this.#parts
     const url = request.url ?? '/'
     const mark = url.indexOf('?')
     const path = mark === -1 ? url : url.slice(0, mark)
     const search = mark === -1 ? '' : url.slice(mark + 1)
-    let found: ReturnType<Router['find']>
+    let route: Route | undefined
     try {
-      found = this.#parts.router.find(request.method ?? '', path)
-      await this.#route({ request, response, search, ...orThrow(found) })
+      const match = orThrow(router.find(request.method ?? '', path))
+      ;({ route } = match)
+      const principal = context.access.authenticate(request, route.access)
+      this.#read({ request, response, search, principal, match })
     } catch (error) {
-      this.#answerError(response, error)
+      this.#fail(route, response, error)
     }
-    const { metrics } = this.#parts.context
-    metrics.answered(labelOf(found), response.headersSent ? String(response.statusCode) : 'gone')
   }
 
-  async #route({ request, response, search, route, parameters }: Routed): Promise<void> {
-    const { context, authenticate, engineFor, showEventFor } = this.#parts
-    const principal = authenticate(request, route.access)
-    const limit = context.limits[route.body ?? 'body']
-    const body = route.method === 'GET' ? undefined : await readJson(request, limit)
-    const exchange = new Exchange({
-      request,
-      response,
-      context,
-      principal,
-      engine: engineFor(principal),
-      showEvent: showEventFor?.(principal),
-      parameters,
-      search,
-      body,
+  #read(call: Call): void {
+    const { request, response, match } = call
+    const { route } = match
+    if (route.method === 'GET') {
+      this.#run(call, undefined)
+      return
+    }
+    readJson(request, this.#parts.context.limits[route.body ?? 'body'], (error, body) => {
+      if (error === undefined) this.#run(call, body)
+      else this.#fail(route, response, error)
     })
-    await route.handle(exchange)
   }
 
-  #answerError(response: ServerResponse, error: unknown): void {
+  #run({ request, response, search, principal, match }: Call, body: unknown): void {
+    const { context } = this.#parts
+    const { route, parameters } = match
+    try {
+      const engine = context.access.engineFor(principal)
+      const handled = route.handle(
+        new Exchange({ request, response, context, principal, engine, parameters, search, body }),
+      )
+      if (handled === undefined) this.#count(route, response)
+      else {
+        handled.then(
+          () => this.#count(route, response),
+          (error: unknown) => this.#fail(route, response, error),
+        )
+      }
+    } catch (error) {
+      this.#fail(route, response, error)
+    }
+  }
+
+  #fail(route: Route | undefined, response: ServerResponse, error: unknown): void {
     const answer = toErrorAnswer(error)
     if (answer.status >= 500) this.#parts.onFailure(error)
     if (response.headersSent || response.destroyed) response.destroy()
     else sendJson(response, answer)
+    this.#count(route, response)
+  }
+
+  #count(route: Route | undefined, { headersSent, statusCode }: ServerResponse): void {
+    this.#parts.context.metrics.requests.add(route, headersSent ? statusCode : 'gone')
   }
 }
 
-interface Routed extends RouteMatch {
+/** A request that may be made, before its body was read. */
+interface Call {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly search: string
-}
-
-/** A label that no client can choose: there are as many as there are routes. */
-function labelOf(found: ReturnType<Router['find']>): string {
-  if (found === undefined || !('route' in found)) return 'none'
-  return `${found.route.method} ${found.route.path}`
+  readonly principal: Principal
+  readonly match: RouteMatch
 }
 
 function orThrow(found: ReturnType<Router['find']>): RouteMatch {

@@ -42,7 +42,8 @@ export class Registry {
   }
 }
 
-interface Series {
+/** One number of a metric, for those who count so often that looking it up would be felt. */
+export interface Series {
   readonly labels: LabelValues
   value: number
 }
@@ -82,6 +83,11 @@ class Values implements Metric {
 export class Counter extends Values {
   add(amount = 1, ...labels: LabelValues): void {
     this.series(labels).value += amount
+  }
+
+  /** The number that these labels have, which begins with 0. */
+  of(...labels: LabelValues): Series {
+    return this.series(labels)
   }
 
   /** For a count that somebody else keeps. */

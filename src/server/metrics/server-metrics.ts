@@ -1,16 +1,21 @@
 import type { WatchEvent } from '../../engine/engine.ts'
 import type { EventKind } from '../../law/events.ts'
-import { type Counter, type Gauge, type Histogram, Registry } from './registry.ts'
+import { type Counter, type Gauge, type Histogram, Registry, type Series } from './registry.ts'
+import { RequestCounts } from './request-counts.ts'
 
 /** Upper bounds in seconds: from a hand-over in one process to a wait of an hour. */
 const WAIT_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 3600]
+
+type CountedKind = Exclude<EventKind, 'refused'>
+type EventSeries = Readonly<Record<CountedKind, Series>>
 
 /** What is counted as it happens. What there is at the moment is read when somebody asks. */
 export class ServerMetrics {
   readonly registry: Registry = new Registry()
   readonly waitSeconds: Histogram
-  readonly #requests: Counter
-  readonly #events: Readonly<Partial<Record<EventKind, Counter>>>
+  readonly requests: RequestCounts
+  readonly #locks: EventSeries
+  readonly #operations: EventSeries
   readonly #refusals: Counter
   readonly #resets: Counter
   readonly #failures: Counter
@@ -20,22 +25,10 @@ export class ServerMetrics {
 
   constructor(about: { readonly engine: string; readonly coordination: string }) {
     const { registry } = this
-    const perKind = (name: string, help: string): Counter => {
-      const counter = registry.counter({ name: `holdfast_${name}_total`, help, labels: ['kind'] })
-      // A series that begins with its first event hides that event from a rate.
-      for (const kind of ['lock', 'operation']) counter.add(0, kind)
-      return counter
-    }
-    this.#events = {
-      granted: perKind('grants', 'Holds, and steps of holds, that were granted.'),
-      queued: perKind('queued', 'Requests that had to wait in a queue.'),
-      released: perKind('releases', 'Steps of holds that their owners gave up.'),
-      expired: perKind('expiries', 'Holds that ended because their lease ran out.'),
-      disconnected: perKind('disconnects', 'Holds that ended with their session.'),
-      forced: perKind('forced_releases', 'Holds that an operator ended.'),
-      cancelled: perKind('cancels', 'Waiters that left, and grants that were undone.'),
-      completed: perKind('completions', 'Operations that said how they ended, or were ended.'),
-    }
+    const counters = countersOf(registry)
+    // A series that begins with its first event hides that event from a rate.
+    this.#locks = seriesOf(counters, 'lock')
+    this.#operations = seriesOf(counters, 'operation')
     this.#refusals = registry.counter({
       name: 'holdfast_refusals_total',
       help: 'Requests that the law refused, by reason.',
@@ -50,11 +43,12 @@ export class ServerMetrics {
       help: 'How long requests that were ready to wait took until they were granted.',
       buckets: WAIT_SECONDS,
     })
-    this.#requests = registry.counter({
+    const requests = registry.counter({
       name: 'holdfast_http_requests_total',
       help: 'Answered HTTP requests, by route and status.',
       labels: ['route', 'status'],
     })
+    this.requests = new RequestCounts(requests)
     this.#badRequests = registry.counter({
       name: 'holdfast_http_malformed_total',
       help: 'Connections on which something came that is not HTTP, or came too slowly.',
@@ -83,12 +77,7 @@ export class ServerMetrics {
     if (event.kind === 'reset') this.#resets.add()
     else if (event.kind === 'refused') {
       this.#refusals.add(1, event.namespace, event.code ?? 'unknown')
-    } else this.#events[event.kind]?.add(1, event.namespace)
-  }
-
-  /** `status` is `gone` where the client did not wait for one. */
-  answered(route: string, status: string): void {
-    this.#requests.add(1, route, status)
+    } else (event.namespace === 'lock' ? this.#locks : this.#operations)[event.kind].value += 1
   }
 
   failed(): void {
@@ -97,5 +86,37 @@ export class ServerMetrics {
 
   malformed(): void {
     this.#badRequests.add()
+  }
+}
+
+/** Of every kind of event, by kind of lock. */
+function countersOf(registry: Registry): Readonly<Record<CountedKind, Counter>> {
+  const perKind = (name: string, help: string): Counter =>
+    registry.counter({ name: `holdfast_${name}_total`, help, labels: ['kind'] })
+  return {
+    granted: perKind('grants', 'Holds, and steps of holds, that were granted.'),
+    queued: perKind('queued', 'Requests that had to wait in a queue.'),
+    released: perKind('releases', 'Steps of holds that their owners gave up.'),
+    expired: perKind('expiries', 'Holds that ended because their lease ran out.'),
+    disconnected: perKind('disconnects', 'Holds that ended with their session.'),
+    forced: perKind('forced_releases', 'Holds that an operator ended.'),
+    cancelled: perKind('cancels', 'Waiters that left, and grants that were undone.'),
+    completed: perKind('completions', 'Operations that said how they ended, or were ended.'),
+  }
+}
+
+function seriesOf(
+  counters: Readonly<Record<CountedKind, Counter>>,
+  kind: 'lock' | 'operation',
+): EventSeries {
+  return {
+    granted: counters.granted.of(kind),
+    queued: counters.queued.of(kind),
+    released: counters.released.of(kind),
+    expired: counters.expired.of(kind),
+    disconnected: counters.disconnected.of(kind),
+    forced: counters.forced.of(kind),
+    cancelled: counters.cancelled.of(kind),
+    completed: counters.completed.of(kind),
   }
 }

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { applyDirectly } from '../../engine/apply-directly.ts'
 import type { Acquire, Command } from '../../law/commands.ts'
+import type { Outcome } from '../../law/outcomes.ts'
 import { readCommand } from '../../protocol/json/command-body.ts'
 import { writeOutcome } from '../../protocol/json/outcome-body.ts'
+import { writeOutcomeText } from '../../protocol/json/outcome-text.ts'
+import { isToBeRemembered } from '../http/answer-memory.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { badRequest } from '../http/http-error.ts'
 import type { Method, Route } from '../http/route.ts'
-import { askAndHold } from '../waiting/ask-and-hold.ts'
+import { askAndHold, seeItLeave } from '../waiting/ask-and-hold.ts'
 
 /** The command of a body. Throws an `HttpError` that names the field which is missing or wrong. */
 export function commandOf<K extends Command['kind']>(
@@ -43,7 +47,14 @@ function bodyOf({ body }: Exchange): unknown {
 }
 
 /** Applies a command that does not wait, and answers. */
-export async function answerCommand(exchange: Exchange, command: Command): Promise<void> {
+export function answerCommand(exchange: Exchange, command: Command): Promise<void> | void {
+  if (isToBeRemembered(exchange.request)) return answerOnce(exchange, command)
+  const outcome = applyDirectly(exchange.engine, command)
+  if (outcome instanceof Promise) return sendLater(exchange, command, outcome)
+  sendOutcome(exchange, command, outcome)
+}
+
+async function answerOnce(exchange: Exchange, command: Command): Promise<void> {
   const { status, body } = await exchange.context.answers.once(exchange, async () =>
     writeOutcome(command, await exchange.engine.apply<Command>(command)),
   )
@@ -51,17 +62,38 @@ export async function answerCommand(exchange: Exchange, command: Command): Promi
 }
 
 /** The same for one that may wait with its request held open. */
-export async function answerWait(exchange: Exchange, kind: 'acquire' | 'begin'): Promise<void> {
-  const asked = commandOf<'acquire' | 'begin'>(kind, exchange.body)
-  const command = asked.kind === 'acquire' ? withRequestId(asked) : asked
-  const outcome = await askAndHold(exchange, command, asked.requestId !== undefined)
-  const { status, body } = writeOutcome(command, outcome)
-  exchange.send(status, body)
+export function answerWait(exchange: Exchange, kind: 'acquire' | 'begin'): Promise<void> | void {
+  const given = commandOf<'acquire' | 'begin'>(kind, exchange.body)
+  const command = given.kind === 'acquire' ? withRequestId(given) : given
+  const asked = { command, isNamed: given.requestId !== undefined }
+  const outcome = askAndHold(exchange, asked)
+  if (outcome instanceof Promise) return sendLater(exchange, command, outcome)
+  sendOutcome(exchange, command, outcome)
+  seeItLeave(exchange, asked, outcome)
 }
+
+async function sendLater(
+  exchange: Exchange,
+  command: Command,
+  answer: Promise<Outcome>,
+): Promise<void> {
+  sendOutcome(exchange, command, await answer)
+}
+
+function sendOutcome(exchange: Exchange, command: Command, outcome: Outcome): void {
+  const { status, text } = writeOutcomeText(command, outcome)
+  exchange.sendJson(status, text)
+}
+
+/** Names of requests that clients did not name: no other life of any server has the same. */
+const LIFE = randomUUID()
+let unnamed = 0
 
 /** A detached request is named by its owner and mode: asking again is the same request. */
 export function withRequestId(asked: Acquire): Acquire {
   if (asked.requestId !== undefined) return asked
   const { detach, mode = 'write' } = asked
-  return { ...asked, requestId: detach === true ? `detached-${mode}` : randomUUID() }
+  if (detach === true) return { ...asked, requestId: `detached-${mode}` }
+  unnamed += 1
+  return { ...asked, requestId: `${LIFE}-${unnamed}` }
 }

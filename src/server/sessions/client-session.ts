@@ -1,3 +1,4 @@
+import { applyDirectly } from '../../engine/apply-directly.ts'
 import type { LockEngine, WatchEvent, WatchFilter } from '../../engine/engine.ts'
 import { createError } from '../../engine/errors.ts'
 import type { Query } from '../../engine/queries.ts'
@@ -229,22 +230,22 @@ export class ClientSession {
   }
 
   #run(id: number, command: Command, mayAbort: boolean): void {
-    if (mayWait(command)) {
-      const signal = this.#waiting.add(id, command, mayAbort)
-      const options = signal === undefined ? undefined : { signal }
-      this.#engine.apply<Command>(command, options).then(
-        (outcome) => this.#settle(id, command, outcome),
-        (error: unknown) => {
-          this.#waiting.delete(id)
-          this.#fail(id, error)
-        },
-      )
-    } else {
-      this.#engine.apply<Command>(command).then(
-        (outcome) => this.#settle(id, command, outcome),
-        (error: unknown) => this.#fail(id, error),
-      )
-    }
+    const isWaited = mayWait(command)
+    const controller = isWaited && mayAbort ? new AbortController() : undefined
+    const options = controller === undefined ? undefined : { signal: controller.signal }
+    const answer: Outcome | Promise<Outcome> = applyDirectly(this.#engine, command, options)
+    if (!(answer instanceof Promise)) return this.#settle(id, command, answer)
+    if (isWaited) this.#waiting.add({ id, command, controller })
+    answer.then(
+      (outcome) => {
+        this.#waiting.delete(id)
+        this.#settle(id, command, outcome)
+      },
+      (error: unknown) => {
+        this.#waiting.delete(id)
+        this.#fail(id, error)
+      },
+    )
   }
 
   #settle(id: number, command: Command, outcome: Outcome): void {
@@ -253,7 +254,6 @@ export class ClientSession {
       if (!this.#isOver) return this.#askAnew(id, command)
     }
     const isWaited = mayWait(command)
-    if (isWaited) this.#waiting.delete(id)
     if (this.#isOver) {
       // After a stop of the server the client comes back for it with the same request.
       const isNobodys = isWaited && outcome.kind === 'granted' && !this.#isStopped

@@ -1,6 +1,7 @@
 import type { Acquire, Begin } from '../../law/commands.ts'
 import { PackWriter } from '../../protocol/session/pack-writer.ts'
 import { writeFrameNumber } from '../../protocol/session/server-frames.ts'
+import { FRAME_MESSAGES } from '../../protocol/session/session-limits.ts'
 import { FRAME_BYTES } from './connection-limits.ts'
 
 /** Where frames go, while there is a connection. */
@@ -30,12 +31,15 @@ export class Outbox {
     this.#isScheduled = false
     this.flush()
   }
+  /** Whoever is answered by a promise is answered in a microtask, and ticks that are due come first. */
+  readonly #flushAfterTurn = (): void => process.nextTick(this.#flush)
   #sink: FrameSink | undefined
   #frames: KeptFrame[] = []
   #grants: WaitingCommand[] | undefined
   #lastNumber = 0
   #keptBytes = 0
   #isScheduled = false
+  #messages = 0
 
   /** Bytes that the client has not confirmed, those of the frame that is being written included. */
   get keptBytes(): number {
@@ -44,11 +48,12 @@ export class Outbox {
 
   /** Write one message to the returned writer, at once. */
   open(): PackWriter {
-    if (this.#writer.length > FRAME_BYTES) this.flush()
+    if (this.#messages >= FRAME_MESSAGES || this.#writer.length > FRAME_BYTES) this.flush()
+    this.#messages += 1
     if (this.#writer.length === 0) writeFrameNumber(this.#writer, this.#lastNumber + 1)
     if (!this.#isScheduled) {
       this.#isScheduled = true
-      process.nextTick(this.#flush)
+      queueMicrotask(this.#flushAfterTurn)
     }
     return this.#writer
   }
@@ -62,6 +67,7 @@ export class Outbox {
   flush(): void {
     if (this.#writer.length === 0) return
     this.#lastNumber += 1
+    this.#messages = 0
     const bytes = this.#writer.take()
     this.#frames.push({ number: this.#lastNumber, bytes, grants: this.#grants ?? NO_GRANTS })
     this.#grants = undefined

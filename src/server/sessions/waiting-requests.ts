@@ -1,8 +1,10 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import type { CancelReason, Command } from '../../law/commands.ts'
+import { IdTable } from '../../protocol/session/id-table.ts'
 import type { WaitingCommand } from './outbox.ts'
 
-interface WaitingRequest {
+export interface WaitingRequest {
+  readonly id: number
   readonly command: WaitingCommand
   /** Only for those who said that they may abort: most never do. */
   readonly controller: AbortController | undefined
@@ -11,21 +13,19 @@ interface WaitingRequest {
 /** The requests of one session that are held open while they wait. */
 export class WaitingRequests {
   readonly #engine: LockEngine
-  readonly #requests = new Map<number, WaitingRequest>()
+  readonly #requests = new IdTable<WaitingRequest>()
 
   constructor(engine: LockEngine) {
     this.#engine = engine
   }
 
-  /** Returns the signal to give to the engine, if it needs one. */
-  add(id: number, command: WaitingCommand, mayAbort: boolean): AbortSignal | undefined {
-    const controller = mayAbort ? new AbortController() : undefined
-    this.#requests.set(id, { command, controller })
-    return controller?.signal
+  add(request: WaitingRequest): void {
+    this.#requests.add(request)
   }
 
+  /** Harmless for one that never had to wait. */
   delete(id: number): void {
-    this.#requests.delete(id)
+    this.#requests.take(id)
   }
 
   /** A request that is no longer open has been answered, and its client will see that. */
@@ -35,7 +35,7 @@ export class WaitingRequests {
 
   /** Give up every place. */
   async withdrawAll(reason: CancelReason): Promise<void> {
-    const requests = [...this.#requests.values()]
+    const requests = this.#requests.sorted()
     this.#requests.clear()
     await Promise.all(requests.map(({ command }) => this.withdraw(command, reason)))
   }

@@ -16,21 +16,24 @@ const SKIPPED_MAX = 1_024
 /** Sends a stream what the hub tells, from a given event on, as fast as the client takes it. */
 export class EventFeed {
   readonly #options: EventFeedOptions
-  #place = ''
+  #place: string | NumberedEvent = ''
   #skipped = 0
   #isCatchingUp = false
 
   constructor(options: EventFeedOptions) {
     this.#options = options
-    options.stream.onClose(options.hub.listen((numbered) => this.#hear(numbered)))
+    const { hub, stream } = options
+    stream.onClose(hub.follow())
+    stream.onClose(hub.listen((numbered) => this.#hear(numbered)))
   }
 
   /** Starts after the event with this id; with what comes next where none is given. */
   start(afterId: string | undefined): void {
     const { hub, stream } = this.#options
     if (afterId === undefined) {
-      this.#place = hub.lastId
-      stream.send({ id: this.#place })
+      const id = hub.lastId
+      this.#place = id
+      stream.send({ id })
     } else {
       this.#place = afterId
       void this.#catchUp()
@@ -44,10 +47,10 @@ export class EventFeed {
   #tell(numbered: NumberedEvent): void {
     const { stream, show } = this.#options
     const event = show(numbered)
-    this.#place = numbered.id
+    this.#place = numbered
     this.#skipped = event === undefined ? this.#skipped + 1 : 0
     if (event !== undefined) stream.send(event)
-    else if (this.#skipped % SKIPPED_MAX === 0) stream.send({ id: this.#place })
+    else if (this.#skipped % SKIPPED_MAX === 0) stream.send({ id: numbered.id })
   }
 
   /** What comes meanwhile is kept by the hub; if that forgets it, the listener is told so. */
@@ -55,10 +58,11 @@ export class EventFeed {
     const { hub, stream, showReset } = this.#options
     this.#isCatchingUp = true
     while (stream.isOpen) {
-      const missed = hub.since(this.#place)
+      const missed = hub.since(idOf(this.#place))
       if (missed === undefined) {
-        this.#place = hub.lastId
-        stream.send(showReset(this.#place))
+        const id = hub.lastId
+        this.#place = id
+        stream.send(showReset(id))
         break
       }
       if (missed.length === 0) break
@@ -70,4 +74,8 @@ export class EventFeed {
     }
     this.#isCatchingUp = false
   }
+}
+
+function idOf(place: string | NumberedEvent): string {
+  return typeof place === 'string' ? place : place.id
 }

@@ -14,23 +14,32 @@ export interface EventHubOptions {
   readonly life: string
   /** How many events are kept for those who come back. */
   readonly kept: number
+  /** Real time: it is connections that break. */
+  readonly nowMs: () => number
 }
+
+/** Clients come back within seconds; a minute or two is for those whose network was gone. */
+const COME_BACK_MS = 120_000
 
 /**
  * Every change of the engine, heard once and told to all who listen in this server: streams, sessions,
- * metrics. The latest events are kept, so that a client that was away for a moment misses nothing.
+ * metrics. While someone follows who may come back, and for a while after, the latest events are kept, so
+ * that a client that was away for a moment misses nothing. Otherwise they are only counted.
  */
 export class EventHub {
-  readonly #life: string
-  readonly #kept: number
-  readonly #recent: NumberedEvent[] = []
+  readonly #options: EventHubOptions
   readonly #listeners = new Set<HubListener>()
+  /** The latest events, in a ring; absent while none are kept. */
+  #recent: NumberedEvent[] | undefined
+  /** The last event that came before the first one that was kept. */
+  #before = 0
+  #followers = 0
+  #leftAtMs = 0
   #last = 0
   #watching: Watching | undefined
 
   constructor(options: EventHubOptions) {
-    this.#life = options.life
-    this.#kept = options.kept
+    this.#options = options
   }
 
   async open(engine: LockEngine): Promise<void> {
@@ -44,7 +53,7 @@ export class EventHub {
 
   /** The id of the latest event: what comes after it is new. */
   get lastId(): string {
-    return this.#idOf(this.#last)
+    return toId(this.#options.life, this.#last)
   }
 
   /** Returns how to stop. */
@@ -53,30 +62,76 @@ export class EventHub {
     return () => this.#listeners.delete(listener)
   }
 
+  /** From here on events are kept for one who may come back. Returns how to say that it has gone. */
+  follow(): () => void {
+    if (this.#recent === undefined) {
+      this.#recent = []
+      this.#before = this.#last
+    }
+    this.#followers += 1
+    let isFollowing = true
+    return () => {
+      if (!isFollowing) return
+      isFollowing = false
+      this.#followers -= 1
+      this.#leftAtMs = this.#options.nowMs()
+    }
+  }
+
   /** What came after an event, oldest first; `undefined` when that is no longer known. */
   since(id: string): readonly NumberedEvent[] | undefined {
     const [life, number] = splitId(id)
-    const missed = this.#last - number
-    if (life !== this.#life || missed < 0 || missed > this.#recent.length) return undefined
-    return this.#inOrder().slice(this.#recent.length - missed)
+    if (life !== this.#options.life || !(number <= this.#last)) return undefined
+    if (number === this.#last) return []
+    const { kept } = this.#options
+    const recent = this.#recent
+    if (recent === undefined || number < this.#before || this.#last - number > kept) {
+      return undefined
+    }
+    const missed: NumberedEvent[] = []
+    for (let next = number + 1; next <= this.#last; next += 1) {
+      missed.push(recent[this.#placeOf(next)] as NumberedEvent)
+    }
+    return missed
   }
 
   #tell(event: WatchEvent): void {
     this.#last += 1
-    const numbered = { id: this.#idOf(this.#last), event }
-    this.#recent[(this.#last - 1) % this.#kept] = numbered
+    const numbered = new Numbered(this.#options.life, this.#last, event)
+    if (this.#recent !== undefined) this.#keep(numbered, this.#recent)
     for (const listener of this.#listeners) listener(numbered)
   }
 
-  #inOrder(): readonly NumberedEvent[] {
-    if (this.#recent.length < this.#kept) return this.#recent
-    const oldest = this.#last % this.#kept
-    return [...this.#recent.slice(oldest), ...this.#recent.slice(0, oldest)]
+  #keep(numbered: NumberedEvent, recent: NumberedEvent[]): void {
+    const { nowMs } = this.#options
+    if (this.#followers === 0 && nowMs() - this.#leftAtMs > COME_BACK_MS) this.#recent = undefined
+    else recent[this.#placeOf(this.#last)] = numbered
   }
 
-  #idOf(number: number): string {
-    return `${this.#life}-${number}`
+  #placeOf(number: number): number {
+    return (number - this.#before - 1) % this.#options.kept
   }
+}
+
+/** Its id is made only for those who ask for it: most events go by without. */
+class Numbered implements NumberedEvent {
+  readonly event: WatchEvent
+  readonly #life: string
+  readonly #number: number
+
+  constructor(life: string, number: number, event: WatchEvent) {
+    this.event = event
+    this.#life = life
+    this.#number = number
+  }
+
+  get id(): string {
+    return toId(this.#life, this.#number)
+  }
+}
+
+function toId(life: string, number: number): string {
+  return `${life}-${number}`
 }
 
 function splitId(id: string): readonly [life: string, number: number] {

@@ -28,11 +28,13 @@ export class OperationFeed {
     return this.#hub.lastId
   }
 
-  /** Returns how to stop. */
+  /** Whoever listens may come back for what it missed. Returns how to stop. */
   listen(resource: string, listener: NewsListener): () => void {
     const listeners = this.#listeners.get(resource) ?? new Set()
     this.#listeners.set(resource, listeners.add(listener))
+    const leave = this.#hub.follow()
     return () => {
+      leave()
       listeners.delete(listener)
       if (listeners.size === 0 && this.#listeners.get(resource) === listeners) {
         this.#listeners.delete(resource)

@@ -1,5 +1,4 @@
 import { createError } from '../../engine/errors.ts'
-import type { Acquire, Begin } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import type { AskOptions } from './held-requests.ts'
 
@@ -9,13 +8,10 @@ export interface HeldCallParts {
   readonly onOver: () => void
 }
 
-/** One request that is held open, and the connection that holds it. */
+/** One request whose answer has not left this process, and the connection that waits for it. */
 export class HeldCall {
-  /** The engine's answer. Rejects as `apply` does. */
-  readonly outcome: Promise<Outcome>
   readonly #options: AskOptions
   readonly #parts: HeldCallParts
-  readonly #abort = new AbortController()
   #dismiss: (error: Error) => void = () => {}
   #grace: { cancel(): void } | undefined
   #isOver = false
@@ -23,10 +19,11 @@ export class HeldCall {
   constructor(options: AskOptions, parts: HeldCallParts) {
     this.#options = options
     this.#parts = parts
-    const answer = options.engine.apply<Acquire | Begin>(options.command, {
-      signal: this.#abort.signal,
-    })
-    this.outcome = new Promise((resolve, reject) => {
+  }
+
+  /** The engine's answer, or that the server stops before there is one. */
+  waitFor(answer: Promise<Outcome>): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
       this.#dismiss = reject
       answer.then(resolve, reject)
     })
@@ -42,12 +39,7 @@ export class HeldCall {
     if (this.#isOver) return
     if (this.#options.isNamed) {
       this.#grace ??= this.#parts.setTimer(() => this.#giveUp())
-      return
-    }
-    this.#end()
-    this.#abort.abort(new Error('the connection broke'))
-    // A grant that was already on its way to the client is beyond the reach of the signal.
-    void this.#withdraw()
+    } else this.#giveUp()
   }
 
   /** The client was heard of, although its connection is broken. */

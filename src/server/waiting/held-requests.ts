@@ -1,5 +1,7 @@
+import { applyDirectly } from '../../engine/apply-directly.ts'
 import type { LockEngine } from '../../engine/engine.ts'
 import type { Acquire, Begin } from '../../law/commands.ts'
+import type { Outcome } from '../../law/outcomes.ts'
 import { HeldCall } from './held-call.ts'
 
 export interface AskOptions {
@@ -32,9 +34,15 @@ export class HeldRequests {
     return this.#latest.size
   }
 
-  ask(options: AskOptions): HeldCall {
+  /** Asks the engine. The newest asking of a request is the one that counts. */
+  ask(options: AskOptions): Outcome | Promise<Outcome> {
+    if (this.#latest.size > 0) this.#latest.get(nameOf(options))?.supersede()
+    return applyDirectly(options.engine, options.command)
+  }
+
+  /** From now on the request hangs on its connection. */
+  hold(options: AskOptions): HeldCall {
     const name = nameOf(options)
-    this.#latest.get(name)?.supersede()
     const call = new HeldCall(options, {
       setTimer: this.#setTimer,
       onOver: () => {

@@ -70,10 +70,10 @@ describe('an answer that asking again may change', () => {
 
   it.each(['/lock', '/unlock'])('has one of the words: the engine fails at %s', async (path) => {
     const engine = openMemoryEngine()
+    const fail = () => Promise.reject(createError('LOCK_ENGINE_UNAVAILABLE', 'secret text'))
     const failing: LockEngine = Object.create(engine, {
-      apply: {
-        value: () => Promise.reject(createError('LOCK_ENGINE_UNAVAILABLE', 'secret text')),
-      },
+      apply: { value: fail },
+      applyDirectly: { value: fail },
       read: { value: engine.read.bind(engine) },
       watch: { value: engine.watch.bind(engine) },
     })

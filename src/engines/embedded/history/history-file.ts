@@ -1,15 +1,20 @@
 import type { HistoryEntry } from '../../../engine/queries.ts'
+import type { Clock, Timer } from '../../../time/clock.ts'
 import type { Disk, DiskFile } from '../journal/disk.ts'
 import type { EntryVisitor } from './history-book.ts'
-import { HISTORY_FILE_MAX_BYTES, HISTORY_REWRITE_MIN_BYTES } from './history-limits.ts'
+import {
+  HISTORY_FILE_MAX_BYTES,
+  HISTORY_REWRITE_MIN_BYTES,
+  HISTORY_WRITE_AFTER_MS,
+  HISTORY_WRITE_BYTES,
+} from './history-limits.ts'
 import { decodeHistory, HistoryRecords } from './history-records.ts'
 
 const NAME = 'history'
 const NEW_NAME = 'history.tmp'
 
 export interface HistoryFileOptions {
-  /** Runs a function when the current turn of the event loop is over. */
-  readonly defer: (run: () => void) => void
+  readonly clock: Pick<Clock, 'setTimer'>
   /** Everything that is to be in the file when it is written anew, oldest first. */
   readonly visitAll: (visit: EntryVisitor) => void
   readonly rewriteMinBytes?: number | undefined
@@ -28,6 +33,7 @@ export class HistoryFile {
   #end = 0
   #rewriteAboveBytes: number
   readonly #gathered = new HistoryRecords()
+  #timer: Timer | undefined
   #writing: Promise<void> | undefined
 
   private constructor(disk: Disk, options: HistoryFileOptions) {
@@ -56,15 +62,29 @@ export class HistoryFile {
   readonly append: EntryVisitor = (bytes, start, end) => {
     if (this.#file === undefined) return
     this.#gathered.add(bytes, start, end)
-    this.#writing ??= new Promise<void>((resolve) => this.#options.defer(resolve)).then(() =>
-      this.#write(),
-    )
+    this.#plan()
   }
 
   /** Writes what is not written yet. Never rejects. */
   async close(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing
+    while (this.#writing !== undefined || !this.#gathered.isEmpty) {
+      this.#start()
+      await this.#writing
+    }
+    this.#timer?.cancel()
     await this.#giveUp()
+  }
+
+  /** Nobody waits for it, so it is written in pieces that are worth a call to the system. */
+  #plan(): void {
+    if (this.#gathered.length >= HISTORY_WRITE_BYTES) this.#start()
+    else this.#timer ??= this.#options.clock.setTimer(HISTORY_WRITE_AFTER_MS, () => this.#start())
+  }
+
+  #start(): void {
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (!this.#gathered.isEmpty) this.#writing ??= this.#write()
   }
 
   async #read(restore: (entry: HistoryEntry) => void): Promise<void> {
@@ -92,14 +112,15 @@ export class HistoryFile {
     } catch {
       await this.#giveUp()
     }
-    this.#writing = this.#gathered.isEmpty ? undefined : this.#write()
+    this.#writing = undefined
+    if (!this.#gathered.isEmpty) this.#plan()
   }
 
   /** Leaves out what is no longer of interest, by way of a new file that takes the name of the old. */
   async #rewrite(): Promise<void> {
     // All that was gathered so far is among the entries.
     this.#gathered.clear()
-    const all = new HistoryRecords()
+    const all = new HistoryRecords(this.#end / 2)
     all.addHeader()
     this.#options.visitAll((bytes, start, end) => all.add(bytes, start, end))
     const bytes = all.take()

@@ -18,12 +18,6 @@ const SHOWN: Readonly<Record<HoldEnd, HistoryEnd | undefined>> = {
   unclaimed: undefined,
 }
 
-/** What the history of an engine on disk needs. */
-export interface KeptHistoryOptions {
-  readonly clock: Clock
-  readonly defer: (run: () => void) => void
-}
-
 /** When something was decided. */
 export interface DecidedAt {
   /** Whole milliseconds on the clock of leases. */
@@ -45,11 +39,11 @@ export class HoldHistory {
   }
 
   /** One that is kept on a disk, with what is kept there already. Never rejects. */
-  static async open(disk: Disk, { clock, defer }: KeptHistoryOptions): Promise<HoldHistory> {
+  static async open(disk: Disk, clock: Clock): Promise<HoldHistory> {
     const book = new HistoryBook()
     const file = await HistoryFile.open(
       disk,
-      { defer, visitAll: (visit) => book.visitAll(visit) },
+      { clock, visitAll: (visit) => book.visitAll(visit) },
       (entry) => book.add(entry),
     )
     return new HoldHistory(clock, book, file)
@@ -57,8 +51,7 @@ export class HoldHistory {
 
   /** Called with every decision and its instants, after its changes were applied. */
   note(state: KeyState, changes: readonly Change[], at: DecidedAt): void {
-    for (let index = 0; index < changes.length; index += 1) {
-      const change = changes[index] as Change
+    for (const change of changes) {
       if (change.kind === 'hold-ended') this.#add(state, change, at)
     }
   }
