@@ -1,3 +1,4 @@
+import { toStorageError } from './engine-errors.ts'
 import type { Journal } from './journal/journal.ts'
 
 interface Waiting {
@@ -47,6 +48,12 @@ export class Durability {
     else this.#last.waiting.push({ run, fail })
   }
 
+  /** An answer, once all that was appended so far is durable: a promise on the batch and nothing else. */
+  hold<Answer>(answer: Answer): Promise<Answer> {
+    if (this.#last === undefined) return Promise.resolve(answer)
+    return this.#last.batch.then(() => answer, rethrow)
+  }
+
   #settle(group: Group): void {
     if (this.#last === group) this.#last = undefined
     for (const { run } of group.waiting) run()
@@ -60,4 +67,8 @@ export class Durability {
   close(): Promise<void> {
     return this.#journal?.close() ?? Promise.resolve()
   }
+}
+
+function rethrow(error: unknown): never {
+  throw toStorageError(error)
 }

@@ -174,15 +174,20 @@ export class KeyState implements KeyView {
     return this.shard.table.sessions.get(id)
   }
 
+  /** A session may hold ten thousand keys, and a key may have as many holds: the fewer are looked at. */
   *holdsIn(session: string): Iterable<Hold> {
-    for (const hold of this.shard.table.sessions.get(session)?.holds ?? NOTHING) {
-      if (hold.state === this) yield hold
+    const holds = this.shard.table.sessions.get(session)?.holds
+    if (holds === undefined) return
+    for (const hold of holds.size < this.holdCount ? holds : this.holds()) {
+      if (hold.state === this && hold.session === session) yield hold
     }
   }
 
   *waitersIn(session: string): Iterable<Waiter> {
-    for (const waiter of this.shard.table.sessions.get(session)?.waiters ?? NOTHING) {
-      if (waiter.state === this) yield waiter
+    const waiters = this.shard.table.sessions.get(session)?.waiters
+    if (waiters === undefined) return
+    for (const waiter of waiters.size < this.queueLength ? waiters : (this.queue ?? NOTHING)) {
+      if (waiter.state === this && waiter.session === session) yield waiter
     }
   }
 

@@ -183,13 +183,7 @@ export class TableEngine implements LockEngine {
 
   /** An answer, at once if nothing that it may rest on is on its way to the disk. */
   #whenDurable<T>(answer: T): T | Promise<T> {
-    if (this.#durability.isSettled) return answer
-    return new Promise((resolve, reject) => {
-      this.#durability.after(
-        () => resolve(answer),
-        (error) => reject(toStorageError(error)),
-      )
-    })
+    return this.#durability.isSettled ? answer : this.#durability.hold(answer)
   }
 
   #tell(events: readonly LawEvent[], atMs: number): void {

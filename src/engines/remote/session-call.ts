@@ -12,40 +12,37 @@ export type Asked =
   | { readonly kind: 'watch'; readonly filter: WatchFilter }
   | { readonly kind: 'unwatch'; readonly watch: number }
 
-export interface SessionCallOptions {
-  readonly id: number
-  readonly asked: Asked
-  readonly signal: AbortSignal | undefined
-  readonly startedAtMs: number
-  /** Whether its caller does not mind if it is done twice, whatever it is. */
-  readonly mayBeDoneTwice?: boolean | undefined
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: Error) => void
+/** The two ends of the promise that is being made. */
+let resolveMade: (value: unknown) => void
+let rejectMade: (error: Error) => void
+/** One for all promises: there are several hundred thousand of them in a second. */
+const capture = (resolve: (value: never) => void, reject: (error: Error) => void): void => {
+  resolveMade = resolve as (value: unknown) => void
+  rejectMade = reject
 }
 
 /** A request that has not been answered. */
-export class SessionCall {
+export class SessionCall<Value = unknown> {
   readonly id: number
   asked: Asked
-  readonly signal: AbortSignal | undefined
   readonly startedAtMs: number
-  readonly #mayBeDoneTwice: boolean
-  readonly resolve: (value: unknown) => void
-  readonly reject: (error: Error) => void
+  readonly promise: Promise<Value> = new Promise<Value>(capture)
+  readonly resolve: (value: unknown) => void = resolveMade
+  readonly reject: (error: Error) => void = rejectMade
+  /** What may end its wait. */
+  signal: AbortSignal | undefined = undefined
+  /** Whether its caller does not mind if it is done twice, whatever it is. */
+  mayBeDoneTwice = false
   /** Whether the server may have seen it. */
   wasSent = false
   isAborted = false
   /** Ends the listening for an abort. */
   unlisten: (() => void) | undefined = undefined
 
-  constructor(options: SessionCallOptions) {
-    this.id = options.id
-    this.asked = options.asked
-    this.signal = options.signal
-    this.startedAtMs = options.startedAtMs
-    this.#mayBeDoneTwice = options.mayBeDoneTwice ?? false
-    this.resolve = options.resolve
-    this.reject = options.reject
+  constructor(id: number, asked: Asked, startedAtMs: number) {
+    this.id = id
+    this.asked = asked
+    this.startedAtMs = startedAtMs
   }
 
   write(writer: PackWriter, ownSession: string): void {
@@ -69,7 +66,7 @@ export class SessionCall {
    */
   get isRepeatable(): boolean {
     const { asked } = this
-    if (this.#mayBeDoneTwice) return true
+    if (this.mayBeDoneTwice) return true
     switch (asked.kind) {
       case 'acquire':
       case 'begin':

@@ -150,38 +150,25 @@ export class SessionEngine implements LockEngine {
   }
 
   #ask<Value>(asked: Asked, mayBeDoneTwice = false): Promise<Value> {
-    return new Promise<Value>((resolve, reject) => {
-      this.#calls.send(
-        new SessionCall({
-          id: this.#calls.nextId(),
-          asked,
-          signal: undefined,
-          startedAtMs: this.#clock.nowMs(),
-          mayBeDoneTwice,
-          resolve: resolve as (value: unknown) => void,
-          reject,
-        }),
-      )
-    })
+    const call = this.#createCall<Value>(asked)
+    call.mayBeDoneTwice = mayBeDoneTwice
+    this.#calls.send(call)
+    return call.promise
+  }
+
+  #createCall<Value>(asked: Asked): SessionCall<Value> {
+    return new SessionCall<Value>(this.#calls.nextId(), asked, this.#clock.nowMs())
   }
 
   async #askAbortable(command: Acquire | Begin, signal: AbortSignal): Promise<Outcome> {
-    let call: SessionCall | undefined
-    const outcome = await new Promise<Outcome>((resolve, reject) => {
-      const onAbort = (): void => this.#abort(call as SessionCall)
-      call = new SessionCall({
-        id: this.#calls.nextId(),
-        asked: command,
-        signal,
-        startedAtMs: this.#clock.nowMs(),
-        resolve: resolve as (value: unknown) => void,
-        reject,
-      })
-      call.unlisten = () => signal.removeEventListener('abort', onAbort)
-      signal.addEventListener('abort', onAbort, { once: true })
-      this.#calls.send(call)
-    })
-    if (call?.isAborted !== true) return outcome
+    const call = this.#createCall<Outcome>(command)
+    const onAbort = (): void => this.#abort(call)
+    call.signal = signal
+    call.unlisten = () => signal.removeEventListener('abort', onAbort)
+    signal.addEventListener('abort', onAbort, { once: true })
+    this.#calls.send(call)
+    const outcome = await call.promise
+    if (!call.isAborted) return outcome
     // Through a restart of the server too: whoever gave up does not look for what is left of it.
     const isUndone = await undoGrant((one) => this.#ask(one, true), command, outcome)
     if (isUndone) throw toAborted(command, signal)
@@ -200,20 +187,17 @@ export class SessionEngine implements LockEngine {
   }
 
   async #open(watch: SessionWatch): Promise<void> {
-    const id = this.#calls.nextId()
-    watch.id = id
-    this.#watches.set(id, watch)
     const { filter } = watch
-    await new Promise<unknown>((resolve, reject) => {
-      const asked = { kind: 'watch', filter } as const
-      const startedAtMs = this.#clock.nowMs()
-      this.#calls.send(
-        new SessionCall({ id, asked, signal: undefined, startedAtMs, resolve, reject }),
-      )
-    }).catch((error: unknown) => {
-      this.#watches.delete(id)
+    const call = this.#createCall<unknown>({ kind: 'watch', filter })
+    watch.id = call.id
+    this.#watches.set(call.id, watch)
+    this.#calls.send(call)
+    try {
+      await call.promise
+    } catch (error) {
+      this.#watches.delete(call.id)
       throw error
-    })
+    }
   }
 
   async #unwatch(watch: SessionWatch): Promise<void> {

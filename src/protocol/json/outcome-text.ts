@@ -15,7 +15,8 @@ const OK = 200
  * together here, which costs a quarter of what the general way does.
  */
 export function writeOutcomeText(command: Command, outcome: Outcome): OutcomeText {
-  if (command.kind === 'acquire' && outcome.kind === 'granted') return writeGranted(command, outcome)
+  if (command.kind === 'acquire' && outcome.kind === 'granted')
+    return writeGranted(command, outcome)
   if (command.kind === 'release' && outcome.kind === 'released') {
     const { reads, writes } = outcome
     const text = `{"outcome":"released","released":true,"reads":${reads},"writes":${writes}}`

@@ -16,7 +16,7 @@ const cache = new StringCache()
  * and those that are not there are absent, so that a version can add some at the end.
  */
 export class PackReader {
-  readonly #bytes: Uint8Array
+  readonly #bytes: Buffer
   readonly #view: DataView
   readonly #end: number
   #at = 0
@@ -24,7 +24,9 @@ export class PackReader {
   #fields = 0
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
+    this.#bytes = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#end = bytes.length
   }

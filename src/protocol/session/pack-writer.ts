@@ -24,9 +24,9 @@ export class PackWriter {
     return this.#at
   }
 
-  /** The frame, in bytes of its own and exactly as long as it is. */
+  /** The frame, in bytes of its own and exactly as long as it is. Small ones share a block of memory. */
   take(): Uint8Array {
-    const frame = this.#bytes.slice(0, this.#at)
+    const frame = Buffer.from(this.peek())
     this.reset()
     return frame
   }

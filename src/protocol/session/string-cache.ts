@@ -2,11 +2,6 @@
 const SLOTS = 4096
 const CACHED_BYTES_MAX = 48
 
-/** Up to this length a loop is faster than the decoder of the platform. */
-const LOOP_BYTES_MAX = 16
-
-const decoder = new TextDecoder()
-
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
 
@@ -18,7 +13,7 @@ export class StringCache {
   readonly #slots: (string | undefined)[] = Array.from({ length: SLOTS })
 
   /** `undefined` for bytes that are not ASCII or too many to be worth it. */
-  read(bytes: Uint8Array, start: number, length: number): string | undefined {
+  read(bytes: Buffer, start: number, length: number): string | undefined {
     if (length > CACHED_BYTES_MAX) return undefined
     const end = start + length
     let hash = FNV_OFFSET ^ length
@@ -32,10 +27,7 @@ export class StringCache {
     const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
     const known = this.#slots[slot]
     if (known?.length === length && isSame(known, bytes, start)) return known
-    const made =
-      length > LOOP_BYTES_MAX
-        ? decoder.decode(bytes.subarray(start, end))
-        : makeAscii(bytes, start, end)
+    const made = bytes.toString('latin1', start, end)
     this.#slots[slot] = made
     return made
   }
@@ -46,23 +38,4 @@ function isSame(known: string, bytes: Uint8Array, start: number): boolean {
     if (known.charCodeAt(index) !== bytes[start + index]) return false
   }
   return true
-}
-
-function makeAscii(bytes: Uint8Array, start: number, end: number): string {
-  let made = ''
-  let at = start
-  for (; at + 8 <= end; at += 8) {
-    made += String.fromCharCode(
-      bytes[at] as number,
-      bytes[at + 1] as number,
-      bytes[at + 2] as number,
-      bytes[at + 3] as number,
-      bytes[at + 4] as number,
-      bytes[at + 5] as number,
-      bytes[at + 6] as number,
-      bytes[at + 7] as number,
-    )
-  }
-  for (; at < end; at += 1) made += String.fromCharCode(bytes[at] as number)
-  return made
 }

@@ -48,7 +48,7 @@ export class Exchange {
 
   /** A client that has gone is not answered. */
   get isGone(): boolean {
-    return this.response.destroyed || this.response.socket?.destroyed === true
+    return this.response.destroyed || this.request.socket.destroyed
   }
 
   /** An event as this principal may hear of it; `undefined` if it may not. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { applyDirectly } from '../../engine/apply-directly.ts'
 import type { Acquire, Command } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
@@ -9,7 +9,7 @@ import { isToBeRemembered } from '../http/answer-memory.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { badRequest } from '../http/http-error.ts'
 import type { Method, Route } from '../http/route.ts'
-import { askAndHold, seeItLeave } from '../waiting/ask-and-hold.ts'
+import { askAndHold } from '../waiting/ask-and-hold.ts'
 
 /** The command of a body. Throws an `HttpError` that names the field which is missing or wrong. */
 export function commandOf<K extends Command['kind']>(
@@ -64,12 +64,11 @@ async function answerOnce(exchange: Exchange, command: Command): Promise<void> {
 /** The same for one that may wait with its request held open. */
 export function answerWait(exchange: Exchange, kind: 'acquire' | 'begin'): Promise<void> | void {
   const given = commandOf<'acquire' | 'begin'>(kind, exchange.body)
+  const isNamed = given.requestId !== undefined
   const command = given.kind === 'acquire' ? withRequestId(given) : given
-  const asked = { command, isNamed: given.requestId !== undefined }
-  const outcome = askAndHold(exchange, asked)
+  const outcome = askAndHold(exchange, command, isNamed)
   if (outcome instanceof Promise) return sendLater(exchange, command, outcome)
   sendOutcome(exchange, command, outcome)
-  seeItLeave(exchange, asked, outcome)
 }
 
 async function sendLater(
@@ -86,14 +85,22 @@ function sendOutcome(exchange: Exchange, command: Command, outcome: Outcome): vo
 }
 
 /** Names of requests that clients did not name: no other life of any server has the same. */
-const LIFE = randomUUID()
+const LIFE = randomBytes(12).toString('base64url')
 let unnamed = 0
 
-/** A detached request is named by its owner and mode: asking again is the same request. */
-export function withRequestId(asked: Acquire): Acquire {
+/**
+ * A detached request is named by its owner and mode: asking again is the same request. What was just
+ * read from a body is nobody else's yet, so it gets its name in place: a copy would cost more than it.
+ */
+export function withRequestId(asked: Mutable<Acquire>): Acquire {
   if (asked.requestId !== undefined) return asked
   const { detach, mode = 'write' } = asked
-  if (detach === true) return { ...asked, requestId: `detached-${mode}` }
-  unnamed += 1
-  return { ...asked, requestId: `${LIFE}-${unnamed}` }
+  if (detach === true) asked.requestId = `detached-${mode}`
+  else {
+    unnamed += 1
+    asked.requestId = `${LIFE}-${unnamed}`
+  }
+  return asked
 }
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }

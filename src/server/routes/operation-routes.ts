@@ -5,7 +5,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { badRequest } from '../http/http-error.ts'
 import type { Route } from '../http/route.ts'
 import type { ServerContext } from '../server-context.ts'
-import { askAndHold, seeItLeave } from '../waiting/ask-and-hold.ts'
+import { askAndHold } from '../waiting/ask-and-hold.ts'
 import { toLockAnswer, toUnlockAnswer } from './lock-answer.ts'
 import { inWireNames, readAsked } from './operation-names.ts'
 
@@ -45,13 +45,11 @@ async function lock(exchange: Exchange): Promise<void> {
   }
   // A client that named its request or its session can come back for what it was waiting for.
   const isNamed = asked.requestId !== undefined || asked.session !== undefined
-  const wanted = { command: begin, isNamed }
-  const answer = askAndHold(exchange, wanted)
+  const answer = askAndHold(exchange, begin, isNamed)
   const outcome = await inWireNames(Promise.resolve(answer))
   if (outcome.kind === 'granted') context.operations.claim(asked.resourceId, outcome.token)
   const { status, body } = toLockAnswer(outcome as OutcomeOf<Begin>)
   exchange.send(status, body)
-  if (!(answer instanceof Promise)) seeItLeave(exchange, wanted, outcome)
 }
 
 /**

@@ -1,26 +1,21 @@
+import { applyDirectly } from '../../engine/apply-directly.ts'
+import type { Acquire, Begin } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { HeldCall } from './held-call.ts'
 import { type AskOptions, nameOf } from './held-requests.ts'
-import type { Acquire, Begin } from '../../law/commands.ts'
-import { applyDirectly } from '../../engine/apply-directly.ts'
-
-/** What a client asks for, and whether it gave the request an id. */
-export interface Asked {
-  readonly command: Acquire | Begin
-  readonly isNamed: boolean
-}
 
 /**
  * Ask the engine, and hold the request open if it waits. A client that sends `Prefer: processing` hears
  * `102` as soon as its request stands in the engine's order: what it sends after that comes after it.
  * Whoever is answered at once needs no such sign.
- *
- * An answer that comes without a promise is to be sent and then given to `seeItLeave`.
  */
-export function askAndHold(exchange: Exchange, asked: Asked): Outcome | Promise<Outcome> {
+export function askAndHold(
+  exchange: Exchange,
+  command: Acquire | Begin,
+  isNamed: boolean,
+): Outcome | Promise<Outcome> {
   const { context, engine, principal, request, response } = exchange
-  const { command, isNamed } = asked
   const options = { engine, command, scope: principal.name, isNamed }
   const answer = mayWait(command) ? context.held.ask(options) : ask(exchange, options)
   if (!(answer instanceof Promise)) return isNamed ? complete(exchange, options, answer) : answer
@@ -30,30 +25,21 @@ export function askAndHold(exchange: Exchange, asked: Asked): Outcome | Promise<
   return completeLater(exchange, options, call.waitFor(answer))
 }
 
-/** A grant that was given at once, to one who was ready to wait, is undone if it does not reach them. */
-export function seeItLeave(exchange: Exchange, { command, isNamed }: Asked, outcome: Outcome): void {
-  if (outcome.kind !== 'granted' || !mayWait(command) || hasLeft(exchange)) return
-  const { engine, principal } = exchange
-  hold(exchange, { engine, command, scope: principal.name, isNamed })
-}
-
 function hold(exchange: Exchange, options: AskOptions): HeldCall {
-  const { context, response } = exchange
+  const { context, request, response } = exchange
+  const { socket } = request
   const call = context.held.hold(options)
-  // Not the request's own 'close', which comes as soon as its body was read.
-  response.once('close', () => {
+  const onClose = (): void => {
+    socket.off('close', onClose)
     if (response.writableFinished) call.delivered()
     else call.broken()
-  })
+  }
+  // Not the request's own 'close', which comes as soon as its body was read.
+  response.once('close', onClose)
+  // An answer that stands behind another one on its connection does not hear of its end.
+  if (response.socket === null) socket.once('close', onClose)
   if (exchange.isGone) call.broken()
   return call
-}
-
-/** The operating system has taken it, as far as that can be known at once. */
-function hasLeft({ response }: Exchange): boolean {
-  const { socket } = response
-  if (!response.writableEnded || socket === null) return false
-  return !socket.destroyed && socket.errored === null && socket.writableLength === 0
 }
 
 function ask({ context }: Exchange, options: AskOptions): Outcome | Promise<Outcome> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { asGranted, asQueued, asRefused } from './answers.ts'
-import { type EngineRig, TTL_MS } from './engine-rig.ts'
+import { type EngineRig, RESOURCE, TTL_MS } from './engine-rig.ts'
 import { type EngineSuite, engineTest } from './engine-test.ts'
 
 const CLAIM_MS = 10_000
@@ -192,6 +192,8 @@ export const claimSuite: EngineSuite = {
         asGranted(await rig.begin('pull', 'n1', { ttlMs: LONG_MS }))
         const first = await rig.waitToBegin('pull', 'n2', { waitMs: CLAIM_MS, ttlMs: LONG_MS })
         const second = await rig.waitToBegin('pull', 'n2', { waitMs: 2 * CLAIM_MS, ttlMs: LONG_MS })
+        // The node stood in the queue before; this comes after its second call, wherever the engine is.
+        await rig.apply({ kind: 'withdraw', type: 'pull', resource: RESOURCE, node: 'nobody' })
         await rig.advance(1.5 * CLAIM_MS)
         assert.equal(asQueued(await first.answer()), 1)
         assert.ok(second.isOpen, 'it waits for longer')

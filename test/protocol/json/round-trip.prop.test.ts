@@ -5,6 +5,7 @@ import type { HolderReply, InspectReply, WaiterReply } from '../../../src/engine
 import { readCommand, writeCommand } from '../../../src/protocol/json/command-body.ts'
 import { readEvent, writeEvent } from '../../../src/protocol/json/event-body.ts'
 import { readOutcome, writeOutcome } from '../../../src/protocol/json/outcome-body.ts'
+import { writeOutcomeText } from '../../../src/protocol/json/outcome-text.ts'
 import { readReply, writeReply } from '../../../src/protocol/json/reply-body.ts'
 import type { Command } from '../../../src/law/commands.ts'
 import type { Outcome } from '../../../src/law/outcomes.ts'
@@ -250,4 +251,29 @@ it('an outcome arrives as it was', () => {
   for (const [asked, outcome] of OUTCOMES) {
     expect(readOutcome(carry(writeOutcome(asked, outcome).body))).toStrictEqual(outcome)
   }
+})
+
+it('an outcome is the same as text', () => {
+  for (const [asked, outcome] of OUTCOMES) {
+    const { status, body } = writeOutcome(asked, outcome)
+    expect(writeOutcomeText(asked, outcome)).toEqual({ status, text: JSON.stringify(body) })
+  }
+})
+
+it('a grant is the same as text whatever the names in it are', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (key, owner) => {
+      const asked: Command = { kind: 'acquire', key, owner, requestId: '1' }
+      const granted: Outcome = {
+        kind: 'granted',
+        mode: 'read',
+        token: 9,
+        reads: 2,
+        writes: 0,
+        leaseMs: 30_000,
+      }
+      const { status, body } = writeOutcome(asked, granted)
+      expect(writeOutcomeText(asked, granted)).toEqual({ status, text: JSON.stringify(body) })
+    }),
+  )
 })
