@@ -69,14 +69,15 @@ it(`nothing acknowledged to ${SESSIONS} sessions is lost by ${KILLS} times kill 
   expect(story.openAtFaults).toHaveLength(KILLS)
   expect(Math.min(...story.openAtFaults)).toBeGreaterThan(0)
   expect(Math.min(...story.wentWell)).toBeGreaterThan(0)
-  expect(story.outOfReach, `seed ${SEED}`).toBe(0)
+  expect(story.outOfReach, `seed ${SEED}`).toEqual([])
   const checked = checkServerHistory(history)
   expect(checked.violations, `seed ${SEED}`).toEqual([])
   expect(checked.verdict, `seed ${SEED}`).toBe('pass')
 }, 1_800_000)
 
 it('a server that comes back without its data is noticed', async () => {
-  const server = openScene({ sessions: 100, httpClients: 4, restMsMax: 500 })
+  // A server that has forgotten everything queues late copies of what was answered long ago.
+  const server = openScene({ sessions: 100, httpClients: 4, restMsMax: 500, patienceMs: 5_000 })
   await server.open()
   await server.untilAnswered(500)
   await server.kill()

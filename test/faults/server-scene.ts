@@ -23,6 +23,8 @@ const patience = new Patience(120_000)
 export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'httpClients' | 'restMsMax'> {
   readonly seed: string
   readonly graceMs: number
+  /** How long one who does not ask keeps its place; as the server does by default. */
+  readonly patienceMs?: number
   /** Processes that the clients are divided between. */
   readonly processes: number
 }
@@ -155,8 +157,8 @@ export class ServerScene {
 
   async #start(): Promise<void> {
     const directory = join(this.#directory, this.#data)
-    const { graceMs } = this.#options
-    this.#life = await ServerLife.start({ directory, port: this.#port, graceMs })
+    const { graceMs, patienceMs } = this.#options
+    this.#life = await ServerLife.start({ directory, port: this.#port, graceMs, patienceMs })
   }
 
   #fork(index: number): Load {

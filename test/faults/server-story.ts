@@ -7,7 +7,7 @@ export interface ServerStory {
   /** Before the first fault, between any two, and after the last: how many calls went well. */
   readonly wentWell: readonly number[]
   /** Refusals that tell a client that it was out of reach. */
-  readonly outOfReach: number
+  readonly outOfReach: readonly HistoryEntry[]
 }
 
 const OUT_OF_REACH = new Set(['abandoned', 'disconnected', 'ended', 'no_session'])
@@ -36,6 +36,6 @@ export function readServerStory(history: readonly HistoryRecord[]): ServerStory 
     }),
     outOfReach: entries.filter(({ code, ttlMs = LASTING_MS }) => {
       return OUT_OF_REACH.has(code ?? '') && ttlMs >= LASTING_MS
-    }).length,
+    }),
   }
 }
