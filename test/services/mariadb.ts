@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { symlink } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -37,15 +38,23 @@ export function startMariadb(options: ServiceOptions = {}): Promise<Service> {
   )
 }
 
-function listCommonArgs({ directory, program }: Site): string[] {
+/** Scripts of MariaDB cannot stand a space in a path, so what was unpacked is reached by another. */
+function baseOf({ directory }: Site): string {
+  return join(directory, 'base')
+}
+
+function listCommonArgs(site: Site): string[] {
+  const { directory, program } = site
   const asRoot = process.getuid?.() === 0 ? ['--user=root'] : []
-  const base = program.root === undefined ? [] : [`--basedir=${join(program.root, 'usr')}`]
+  const base = program.root === undefined ? [] : [`--basedir=${baseOf(site)}`]
   return ['--no-defaults', ...asRoot, ...base, `--datadir=${join(directory, 'data')}`]
 }
 
 async function createDatabase(site: Site): Promise<void> {
-  const { path, environment } = site.program
-  const install = join(dirname(path), '..', 'bin', 'mariadb-install-db')
+  const { path, root, environment } = site.program
+  if (root !== undefined) await symlink(join(root, 'usr'), baseOf(site))
+  const folder = root === undefined ? join(dirname(path), '..', 'bin') : join(baseOf(site), 'bin')
+  const install = join(folder, 'mariadb-install-db')
   await run(install, [...listCommonArgs(site), '--auth-root-authentication-method=normal'], {
     cwd: site.directory,
     env: { ...process.env, ...environment },

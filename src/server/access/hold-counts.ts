@@ -87,7 +87,8 @@ export class HoldCounts {
       // What began while the pages were read may be in none of them.
       count.steps = held + Math.max(0, count.steps - steps)
     } finally {
-      count.restsUntilMs = nowMs() + (nowMs() - sinceMs) * REST_FACTOR
+      // Where there is one for all, the engine knows the number.
+      if (name !== undefined) count.restsUntilMs = nowMs() + (nowMs() - sinceMs) * REST_FACTOR
       count.recount = undefined
     }
   }
