@@ -219,8 +219,11 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     void callOff(this.context, this.#latestRequest(mode, waitMs))
   }
 
+  /** An earlier grant of the same owner may have been undone before this one was made. */
   protected isMeant(loss: Extract<SessionLoss, { kind: 'hold' }>): boolean {
-    return loss.namespace === 'lock' && loss.owner === this.owner && loss.key === this.key
+    const { namespace, key, owner, token } = loss
+    if (namespace !== 'lock' || owner !== this.owner || key !== this.key) return false
+    return this.#sureToken === undefined || token === this.#sureToken
   }
 
   protected giveBack(): void {

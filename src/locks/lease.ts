@@ -267,8 +267,17 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   #runOut(): void {
     const hasLeft = this.#leaveAtMs > 0 && this.#deadlineAtMs >= this.#leaveAtMs
     this.lose(hasLeft || this.#renewal === 'off' ? 'expired' : 'unconfirmed')
-    // The session would keep it for as long as this process lives.
-    if (hasLeft) this.giveBack()
+    if (this.isInSession) this.#giveBackLater()
+  }
+
+  /**
+   * The session would keep it for as long as this process lives. The holder has the margin to stop before
+   * anyone else can have it.
+   */
+  #giveBackLater(): void {
+    const { clock, session } = this.context
+    const longestMs = Math.max(this.terms.ttlMs, session?.graceMs ?? 0)
+    clock.setTimer(marginOf(longestMs), () => this.giveBack())
   }
 
   /** Most locks are over before anyone has to think of a main thread that is blocked. */
@@ -304,6 +313,9 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
 
 /** When a holder stops trusting what was granted at `fromMs` for so long. */
 function lessMargin(fromMs: number, durationMs: number): number {
-  const marginMs = Math.max(LEASE_MARGIN_MS_MIN, durationMs * LEASE_MARGIN_RATIO)
-  return Math.floor(fromMs + durationMs - marginMs)
+  return Math.floor(fromMs + durationMs - marginOf(durationMs))
+}
+
+function marginOf(durationMs: number): number {
+  return Math.max(LEASE_MARGIN_MS_MIN, durationMs * LEASE_MARGIN_RATIO)
 }

@@ -150,7 +150,7 @@ it('no two handles of one lock are held at once, whatever becomes of the server'
     }
   }
   isOver = true
-  await working
+  await patience.answer(working, 'everyone is served and stops')
   expect(board.violations, `seed ${SEED}`).toEqual([])
   await Promise.all(clients.splice(0).map((locks) => locks.close()))
   await patience.until(async () => {

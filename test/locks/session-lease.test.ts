@@ -99,6 +99,34 @@ describe('a lock that is held in a session', () => {
     expect((await store.read({ kind: 'inspect', key: 'k' })).holders).toEqual([])
   })
 
+  it('is given back when it is not trusted any more, though the session lives on', async () => {
+    const { locks, clock, store } = await openScene()
+    const lock = await locks.acquire('k', { ttl: 10_000 })
+    const holders = async (): Promise<number> =>
+      (await store.read({ kind: 'inspect', key: 'k' })).holders.length
+    while (lock.isHeld) {
+      await clock.advance(BEAT_MS / 2)
+      await store.apply({ kind: 'touch-session', session: 's' })
+    }
+    expect(await holders()).toBe(1)
+    for (let passed = 0; passed < GRACE_MS; passed += BEAT_MS) {
+      await clock.advance(BEAT_MS)
+      await store.apply({ kind: 'touch-session', session: 's' })
+    }
+    expect(await holders()).toBe(0)
+  })
+
+  it('is not taken for an earlier grant of its owner that was undone', async () => {
+    const { locks, tell } = await openScene()
+    const lock = await locks.acquire('k')
+    const { key, owner, token } = lock
+    const loss = { kind: 'hold', namespace: 'lock', key, owner, end: 'unclaimed' } as const
+    tell({ ...loss, token: token - 1 })
+    expect(lock.isHeld).toBe(true)
+    tell({ ...loss, token })
+    expect(lock.isHeld).toBe(false)
+  })
+
   it('is not trusted for longer than the grace after the last confirmed sign of life', async () => {
     const { locks, clock, pass, store } = await openScene()
     const lock = await locks.acquire('k', { ttl: 60_000 })
