@@ -21,7 +21,7 @@ export const POST = 'Holdfast by POST'
 export const BARE_HTTP = 'node:http alone'
 export const ADVISORY = 'PostgreSQL advisory'
 
-/** Of one to twenty milliseconds, about the best for each of them with 32 waiters on one key. */
+/** Chosen by hand from one to twenty milliseconds, with 32 waiters on one key; no value is best for all. */
 export const TUNED_RETRY_MS = 2
 
 /** The names of a library's variants. */
