@@ -18,7 +18,7 @@ const LOAD = fileURLToPath(new URL('server-load.ts', import.meta.url))
 /** Searches that need more than this are rare; what is undecided is not a pass. */
 const SEARCH_STEPS_MAX = 5_000_000
 
-const patience = new Patience(120_000)
+const patience = new Patience(300_000)
 
 export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'httpClients' | 'restMsMax'> {
   readonly seed: string
