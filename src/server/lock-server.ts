@@ -53,6 +53,12 @@ export interface LockServerOptions {
 }
 
 const HOST_DEFAULT = '127.0.0.1'
+
+/**
+ * Connections that the system keeps until they are accepted, as far as it allows so many: a fleet that
+ * starts or comes back all at once is not told to try again. Node alone would keep 511.
+ */
+const BACKLOG = 4_096
 const SESSION_GRACE_MS_DEFAULT = 5_000
 const EVENTS_KEPT = 8_192
 
@@ -173,7 +179,7 @@ function createContext(options: LockServerOptions): ServerContext {
 function listen(http: Server, { host = HOST_DEFAULT, port = 0 }: LockServerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     http.once('error', reject)
-    http.listen({ host, port }, () => {
+    http.listen({ host, port, backlog: BACKLOG }, () => {
       http.off('error', reject)
       resolve()
     })

@@ -8,8 +8,6 @@ export interface ServerLifeOptions {
   readonly directory: string
   readonly port: number
   readonly graceMs: number
-  /** How long one who does not ask keeps its place; as the server does by default. */
-  readonly patienceMs?: number | undefined
 }
 
 const patience = new Patience(60_000)
@@ -24,10 +22,9 @@ export class ServerLife {
 
   /** Resolves when it says that it listens. */
   static async start(options: ServerLifeOptions): Promise<ServerLife> {
-    const { directory, port, graceMs, patienceMs } = options
+    const { directory, port, graceMs } = options
     const args = ['serve', '--data', directory, '--port', String(port)]
     args.push('--session-grace', `${graceMs}ms`)
-    if (patienceMs !== undefined) args.push('--waiter-patience', `${patienceMs}ms`)
     const started = new CliProcess(args, { env: { HOLDFAST_LOG: 'warn' } })
     const life = new ServerLife(started)
     await patience.until(() => started.stdout.includes('\n') || started.hasEnded, 'it listens')

@@ -19,13 +19,13 @@ export interface LoadClientParts {
   readonly pickKey: (random: Random) => string
   readonly pickResource: (random: Random) => string
   readonly restMsMax: number
+  readonly waitMs: number
   readonly isOver: () => boolean
 }
 
 const TTL_MS = 30_000
 /** Of a hold that its owner walks away from. */
 const SHORT_TTL_MS = 1_000
-const WAIT_MS = 60_000
 const POLLS_MAX = 60
 const ATTEMPTS_MAX = 50
 
@@ -75,7 +75,7 @@ export class LoadClient {
   async isServed(): Promise<boolean> {
     this.#turns += 1
     const key = this.#parts.pickKey(this.#random)
-    const asked = this.#toAcquire(key, { mode: 'write', waitMs: WAIT_MS })
+    const asked = this.#toAcquire(key, { mode: 'write', waitMs: this.#parts.waitMs })
     const granted = await this.#obtain(asked)
     if (granted === undefined) return false
     this.#held = undefined
@@ -141,7 +141,7 @@ export class LoadClient {
   }
 
   #wait(asked: Acquire): Promise<Granted | undefined> {
-    return this.#obtain({ ...asked, waitMs: WAIT_MS })
+    return this.#obtain({ ...asked, waitMs: this.#parts.waitMs })
   }
 
   #waitShortly(asked: Acquire): Promise<Granted | undefined> {
@@ -149,7 +149,7 @@ export class LoadClient {
   }
 
   async #poll(asked: Acquire): Promise<Granted | undefined> {
-    const { session: _, ...detached } = { ...asked, waitMs: WAIT_MS, detach: true }
+    const { session: _, ...detached } = { ...asked, waitMs: this.#parts.waitMs, detach: true }
     for (let poll = 0; poll < POLLS_MAX; poll += 1) {
       const outcome = await this.#ask(detached)
       if (outcome?.kind === 'granted') return this.#hold(detached, outcome)
@@ -163,7 +163,7 @@ export class LoadClient {
 
   async #waitAndAbort(asked: Acquire): Promise<Granted | undefined> {
     const controller = new AbortController()
-    const call = this.#obtain({ ...asked, waitMs: WAIT_MS }, controller.signal)
+    const call = this.#obtain({ ...asked, waitMs: this.#parts.waitMs }, controller.signal)
     await rest(this.#random.int(0, 200))
     controller.abort()
     return call

@@ -55,6 +55,7 @@ async function openClient(index: number): Promise<LoadClient> {
     pickKey: (from) => `g${generation}/key-${from.int(1, KEYS)}`,
     pickResource: (from) => `g${generation}/resource-${from.int(1, RESOURCES)}`,
     restMsMax: options.restMsMax,
+    waitMs: options.waitMs,
     isOver: () => isHealing,
   })
 }

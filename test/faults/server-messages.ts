@@ -11,6 +11,7 @@ export interface LoadOptions {
   readonly httpClients: number
   /** How long at most a client rests between two turns. */
   readonly restMsMax: number
+  readonly waitMs: number
   /** Where the history goes when everything is over. */
   readonly historyPath: string
 }

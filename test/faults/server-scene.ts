@@ -18,13 +18,14 @@ const LOAD = fileURLToPath(new URL('server-load.ts', import.meta.url))
 /** Searches that need more than this are rare; what is undecided is not a pass. */
 const SEARCH_STEPS_MAX = 5_000_000
 
-const patience = new Patience(300_000)
+const patience = new Patience(120_000)
+const WAIT_MS = 60_000
 
 export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'httpClients' | 'restMsMax'> {
   readonly seed: string
   readonly graceMs: number
-  /** How long one who does not ask keeps its place; as the server does by default. */
-  readonly patienceMs?: number
+  /** How long a client waits for a lock; a minute by default. */
+  readonly waitMs?: number
   /** Processes that the clients are divided between. */
   readonly processes: number
 }
@@ -157,12 +158,13 @@ export class ServerScene {
 
   async #start(): Promise<void> {
     const directory = join(this.#directory, this.#data)
-    const { graceMs, patienceMs } = this.#options
-    this.#life = await ServerLife.start({ directory, port: this.#port, graceMs, patienceMs })
+    const { graceMs } = this.#options
+    this.#life = await ServerLife.start({ directory, port: this.#port, graceMs })
   }
 
   #fork(index: number): Load {
     const { sessions, httpClients, processes, seed, restMsMax } = this.#options
+    const { waitMs = WAIT_MS } = this.#options
     const historyPath = join(this.#directory, `history-${index}`)
     const options: LoadOptions = {
       url: this.url,
@@ -171,6 +173,7 @@ export class ServerScene {
       sessions: Math.ceil(sessions / processes),
       httpClients: Math.ceil(httpClients / processes),
       restMsMax,
+      waitMs,
       historyPath,
     }
     const child = fork(LOAD, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'] })

@@ -1,6 +1,7 @@
-import type { Acquire, Begin, Command } from '../../law/commands.ts'
+import type { Acquire, Begin } from '../../law/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Outcome } from '../../law/outcomes.ts'
+import { nameOfWait, toWithdrawal } from '../../law/waiting.ts'
 import type { Durability } from './durability.ts'
 import { toAborted, toStorageError } from './engine-errors.ts'
 import type { LockTable } from './lock-table.ts'
@@ -14,12 +15,6 @@ export interface OpenCallsOptions {
   readonly onCount: (count: number) => void
   /** Told that an abort changed the table: others may have been granted what was given up. */
   readonly onAborted: () => void
-}
-
-/** Whether a command that was queued waits with its call open. */
-export function isHeldOpen(command: Command): command is Acquire | Begin {
-  if (command.kind === 'acquire') return command.detach !== true
-  return command.kind === 'begin' && (command.waitMs ?? 0) > 0
 }
 
 /** The calls that are held open while their requests wait: answered when the law settles them. */
@@ -127,21 +122,15 @@ export class OpenCalls {
 
   /** The calls that are about to get the answer of this request, which has left the queue. */
   #settledAlike(command: Acquire | Begin): OpenCall[] {
-    const name = nameOf(command)
-    return [...this.#open].filter((one) => !one.isAborted && nameOf(one.command) === name)
+    const name = nameOfWait(command)
+    return [...this.#open].filter((one) => !one.isAborted && nameOfWait(one.command) === name)
   }
 
   #withdraw(command: Acquire | Begin): void {
-    const nowMs = this.#options.nowMs()
-    if (command.kind === 'acquire') {
-      const { key, owner, requestId } = command
-      const state = this.#table.lock(key)
-      this.#table.decide(state, { kind: 'cancel', key, owner, requestId }, nowMs)
-    } else {
-      const { type, resource, node } = command
-      const state = this.#table.resource(resource)
-      this.#table.decide(state, { kind: 'withdraw', type, resource, node }, nowMs)
-    }
+    const table = this.#table
+    const state =
+      command.kind === 'acquire' ? table.lock(command.key) : table.resource(command.resource)
+    table.decide(state, toWithdrawal(command), this.#options.nowMs())
   }
 
   #end(call: OpenCall, deliver: () => void): void {
@@ -163,10 +152,4 @@ export class OpenCalls {
       this.#end(call, () => call.reject(error))
     }
   }
-}
-
-/** The same for every call of one request; no name has control characters. */
-function nameOf(command: Acquire | Begin): string {
-  if (command.kind === 'begin') return `${command.resource}\n${ownerOf(command)}`
-  return `${command.key}\n${command.owner}\n${command.requestId}`
 }

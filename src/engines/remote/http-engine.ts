@@ -10,6 +10,7 @@ import type { Query, ReplyOf } from '../../engine/queries.ts'
 import type { Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
 import { problemWith } from '../../law/validate.ts'
+import { isHeldOpen } from '../../law/waiting.ts'
 import { camelKeys } from '../../protocol/json/key-case.ts'
 import { readReply } from '../../protocol/json/reply-body.ts'
 import type { Clock } from '../../time/clock.ts'
@@ -17,7 +18,7 @@ import { SystemClock } from '../../time/system-clock.ts'
 import { HttpLink } from './http-link.ts'
 import { outcomeOf } from './http-outcome.ts'
 import { orderKeyOf, toError, toPath, toRequest, withRequestId } from './http-requests.ts'
-import { HttpWaits, isWaiting } from './http-waits.ts'
+import { HttpWaits } from './http-waits.ts'
 import { HttpWatch } from './http-watch.ts'
 import { KeyOrder } from './key-order.ts'
 import { toAborted, toClosed, toInvalidArgument } from './remote-errors.ts'
@@ -90,7 +91,7 @@ export class HttpEngine implements LockEngine {
     if (this.#closing !== undefined) throw toClosed()
     if (options.signal?.aborted) throw toAborted(command, options.signal)
     const named = withRequestId(command)
-    if (isWaiting(named)) return this.#waits.ask(named, options.signal)
+    if (isHeldOpen(named)) return this.#waits.ask(named, options.signal)
     return this.#track(this.#send(named))
   }
 

@@ -1,9 +1,9 @@
 import type { Command } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
+import { isHeldOpen } from '../../law/waiting.ts'
 import { readOutcome } from '../../protocol/json/outcome-body.ts'
 import type { OpenCall } from './http-link.ts'
 import { toError } from './http-requests.ts'
-import { isWaiting } from './http-waits.ts'
 
 /**
  * The outcome of a call, or the error that its answer means. Where an earlier answer got lost, this one
@@ -14,7 +14,7 @@ export async function outcomeOf(command: Command, call: OpenCall): Promise<Outco
   const answer = await call.answer
   const outcome = readOutcome(answer.body)
   if (outcome === undefined) throw toError(command, answer)
-  if (call.applied === 'no' || outcome.kind !== 'refused' || !isWaiting(command)) return outcome
+  if (call.applied === 'no' || outcome.kind !== 'refused' || !isHeldOpen(command)) return outcome
   if (outcome.end === 'cancelled') return { kind: 'refused', code: 'cancelled' }
   return outcome.end === 'unclaimed' ? { kind: 'refused', code: 'abandoned' } : outcome
 }

@@ -1,6 +1,7 @@
 import type { LockError } from '../../engine/errors.ts'
-import type { Acquire, Begin, Cancel, Command, Withdraw } from '../../law/commands.ts'
+import type { Acquire, Begin, Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import { nameOfWait, toWithdrawal } from '../../law/waiting.ts'
 import type { HttpLink, OpenCall } from './http-link.ts'
 import { orderKeyOf, toRequest } from './http-requests.ts'
 import type { KeyOrder } from './key-order.ts'
@@ -27,12 +28,6 @@ interface Wait {
   isGivenUp: boolean
   resolve(outcome: Outcome): void
   reject(error: unknown): void
-}
-
-/** Whether a command stays open until it is settled. */
-export function isWaiting(command: Command): command is Acquire | Begin {
-  if (command.kind === 'acquire') return (command.waitMs ?? 0) > 0 && command.detach !== true
-  return command.kind === 'begin' && (command.waitMs ?? 0) > 0
 }
 
 /**
@@ -116,7 +111,7 @@ export class HttpWaits {
     }
     if (this.#isSharedWait(wait)) return wait.reject(error)
     try {
-      const outcome = await this.#options.send(toGivingUp(command))
+      const outcome = await this.#options.send(toWithdrawal(command))
       if (outcome.kind === 'cancelled' && !outcome.cancelled) {
         // It was settled before, and what it was told then counts.
         const settled = await this.#options.outcomeOf(command, call)
@@ -132,18 +127,9 @@ export class HttpWaits {
 
   /** Its request stays open at the server until that other one is answered: hanging up would end both. */
   #isSharedWait(wait: Wait): boolean {
-    const name = nameOf(wait.command)
-    return [...this.#open].some((one) => one !== wait && nameOf(one.command) === name)
+    const name = nameOfWait(wait.command)
+    return [...this.#open].some((one) => one !== wait && nameOfWait(one.command) === name)
   }
-}
-
-function toGivingUp(command: Acquire | Begin): Cancel | Withdraw {
-  if (command.kind === 'acquire') {
-    const { key, owner, requestId } = command
-    return { kind: 'cancel', key, owner, requestId }
-  }
-  const { type, resource, node } = command
-  return { kind: 'withdraw', type, resource, node }
 }
 
 /** Asking again extends a wait, so only what is left of it is asked for. */
@@ -151,10 +137,4 @@ function withWaitLeft(command: Acquire | Begin, waitedMs: number): Acquire | Beg
   const leftMs = Math.ceil((command.waitMs ?? 0) - waitedMs)
   const leastMs = command.kind === 'acquire' ? 1 : 0
   return { ...command, waitMs: Math.max(leftMs, leastMs) }
-}
-
-/** The same for every call of one request; no name has control characters. */
-function nameOf(command: Acquire | Begin): string {
-  if (command.kind === 'begin') return `${command.resource}\n${command.type}\n${command.node}`
-  return `${command.key}\n${command.owner}\n${command.requestId}`
 }

@@ -1,6 +1,6 @@
 import type { WatchFilter } from '../../engine/engine.ts'
 import type { Query } from '../../engine/queries.ts'
-import type { Acquire, Begin, Command } from '../../law/commands.ts'
+import type { Command } from '../../law/commands.ts'
 import { writeRead, writeUnwatch, writeWatch } from '../../protocol/session/client-frames.ts'
 import { writeCommand } from '../../protocol/session/command-codec.ts'
 import type { PackWriter } from '../../protocol/session/pack-writer.ts'
@@ -89,10 +89,4 @@ export class SessionCall<Value = unknown> {
         return false
     }
   }
-}
-
-/** Whether a call is held open while its request waits. */
-export function isWaiting(asked: Asked): asked is Acquire | Begin {
-  if (asked.kind === 'acquire') return (asked.waitMs ?? 0) > 0 && asked.detach !== true
-  return asked.kind === 'begin' && (asked.waitMs ?? 0) > 0
 }

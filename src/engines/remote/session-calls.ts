@@ -1,10 +1,11 @@
 import { createError, type LockError } from '../../engine/errors.ts'
+import { isHeldOpen } from '../../law/waiting.ts'
 import { writeAbort } from '../../protocol/session/client-frames.ts'
 import { IdTable } from '../../protocol/session/id-table.ts'
 import { ProtocolError } from '../../protocol/session/protocol-error.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { toUnreachable } from './remote-errors.ts'
-import { isWaiting, type SessionCall } from './session-call.ts'
+import type { SessionCall } from './session-call.ts'
 import { FRAME_BYTES, MESSAGE_BYTES_MAX } from './session-limits.ts'
 import type { SessionLink } from './session-link.ts'
 
@@ -137,7 +138,7 @@ export class SessionCalls {
   /** A wait that starts anew must not become longer by it. */
   #shorten(call: SessionCall): void {
     const { asked, startedAtMs } = call
-    if (!isWaiting(asked) || asked.waitMs === Number.POSITIVE_INFINITY) return
+    if (!isHeldOpen(asked) || asked.waitMs === Number.POSITIVE_INFINITY) return
     const waitedMs = this.#options.clock.nowMs() - startedAtMs
     call.asked = { ...asked, waitMs: Math.max(1, Math.ceil((asked.waitMs ?? 0) - waitedMs)) }
   }

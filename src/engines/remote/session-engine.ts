@@ -13,6 +13,7 @@ import type { Query, ReplyOf } from '../../engine/queries.ts'
 import type { Acquire, Begin, Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
 import { problemWith } from '../../law/validate.ts'
+import { isHeldOpen } from '../../law/waiting.ts'
 import { writeAbort } from '../../protocol/session/client-frames.ts'
 import type { Failure, Lost, Welcome } from '../../protocol/session/server-message.ts'
 import type { Clock } from '../../time/clock.ts'
@@ -24,7 +25,7 @@ import {
   toInvalidArgument,
   toUnreachable,
 } from './remote-errors.ts'
-import { type Asked, isWaiting, SessionCall } from './session-call.ts'
+import { type Asked, SessionCall } from './session-call.ts'
 import { SessionCalls } from './session-calls.ts'
 import { RETRY_FOR_MS_DEFAULT } from './session-limits.ts'
 import { type LinkHandler, SessionLink } from './session-link.ts'
@@ -106,7 +107,7 @@ export class SessionEngine implements LockEngine {
     if (stopped !== undefined) return Promise.reject(stopped)
     const signal = options?.signal
     if (signal?.aborted) return Promise.reject(toAborted(command, signal))
-    if (signal === undefined || !isWaiting(command)) return this.#ask<Outcome>(command)
+    if (signal === undefined || !isHeldOpen(command)) return this.#ask<Outcome>(command)
     return this.#askAbortable(command, signal)
   }
 
@@ -144,7 +145,7 @@ export class SessionEngine implements LockEngine {
     const wasHeard = await this.#link.close()
     // A server that has heard the good-bye has given up every wait before it closed.
     this.#calls.rejectAll((call) => {
-      const isSure = !call.wasSent || (wasHeard && isWaiting(call.asked))
+      const isSure = !call.wasSent || (wasHeard && isHeldOpen(call.asked))
       return toClosed(isSure ? 'no' : 'maybe')
     })
   }

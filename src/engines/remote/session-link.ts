@@ -34,8 +34,11 @@ import {
 } from './session-limits.ts'
 import { SessionSocket, type SessionSocketOptions, type SocketEnd } from './session-socket.ts'
 
+/** What the server says that is none of the link's own business. */
+type PassedOn = 'outcome' | 'failure' | 'reply' | 'done' | 'event' | 'lost' | 'over'
+
 /** What the link passes on of what it hears. */
-export interface LinkHandler {
+export interface LinkHandler extends Pick<ServerFrameHandler, PassedOn> {
   /** Connected. `sentAtMs` is when the hello was sent. */
   onUp(welcome: Welcome, sentAtMs: number): void
   /** Not connected any more, or still not. */
@@ -45,13 +48,6 @@ export interface LinkHandler {
   /** There is room again for what has to be said. */
   onDrained(): void
   onVouched(sentAtMs: number): void
-  outcome(id: number, outcome: Outcome): void
-  failure(id: number, failure: Failure): void
-  reply(id: number, reply: unknown): void
-  done(id: number): void
-  event(watch: number, event: WatchEvent): void
-  lost(lost: Lost): void
-  over(): void
 }
 
 export interface SessionLinkOptions extends SessionSocketOptions {

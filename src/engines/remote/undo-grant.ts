@@ -1,5 +1,6 @@
 import type { Acquire, Begin, Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import { toWithdrawal } from '../../law/waiting.ts'
 
 /** Sends a command and brings its outcome. */
 export type Send = <C extends Command>(command: C) => Promise<OutcomeOf<C>>
@@ -15,8 +16,8 @@ export async function undoGrant(
   outcome: Outcome,
 ): Promise<boolean> {
   if (outcome.kind !== 'granted' && outcome.kind !== 'queued') return false
-  const isBack =
-    command.kind === 'acquire' ? await cancel(send, command) : await leave(send, command)
+  const withdrawn = await send<Command>(toWithdrawal(command))
+  const isBack = withdrawn.kind === 'cancelled' && withdrawn.cancelled
   if (isBack || outcome.kind === 'queued') return true
   // It was granted directly: that is taken by being granted, and given back by a release.
   const { token } = outcome
@@ -28,14 +29,4 @@ export async function undoGrant(
     await send({ kind: 'finish', type, resource, node, token, success: false, error: 'aborted' })
   }
   return true
-}
-
-async function cancel(send: Send, { key, owner, requestId }: Acquire): Promise<boolean> {
-  const outcome = await send({ kind: 'cancel', key, owner, requestId })
-  return outcome.kind === 'cancelled' && outcome.cancelled
-}
-
-async function leave(send: Send, { type, resource, node }: Begin): Promise<boolean> {
-  const outcome = await send({ kind: 'withdraw', type, resource, node })
-  return outcome.kind === 'cancelled' && outcome.cancelled
 }

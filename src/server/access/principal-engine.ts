@@ -16,6 +16,7 @@ import type {
   StatsReply,
 } from '../../engine/queries.ts'
 import type { Acquire, Begin, Command, Force } from '../../law/commands.ts'
+import { ownerOf } from '../../law/operations.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
 import type { AuditLog } from '../audit-log.ts'
 import type { ServerLimits } from '../server-limits.ts'
@@ -197,7 +198,7 @@ export class PrincipalEngine implements LockEngine {
         : {
             kind: 'standing',
             key: command.resource,
-            owner: `${command.type}:${command.node}`,
+            owner: ownerOf(command),
             namespace: 'operation',
           },
     )

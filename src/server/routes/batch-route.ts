@@ -1,4 +1,5 @@
 import type { Command } from '../../law/commands.ts'
+import { isHeldOpen } from '../../law/waiting.ts'
 import { writeOutcome } from '../../protocol/json/outcome-body.ts'
 import { toErrorAnswer } from '../http/error-answer.ts'
 import type { Exchange, JsonAnswer } from '../http/exchange.ts'
@@ -56,9 +57,9 @@ function toCommand(item: unknown): BatchCommand {
   const op = typeof item === 'object' && item !== null && 'op' in item ? item.op : undefined
   if (!OPS.has(op)) throw badRequest('op', `must be one of ${[...OPS].join(', ')}`)
   const command = commandOf(op as BatchCommand['kind'], item)
-  if (command.kind !== 'acquire' && command.kind !== 'begin') return command
-  const isDetached = command.kind === 'acquire' && command.detach === true
-  if (!isDetached && (command.waitMs ?? 0) > 0) {
+  // A plain truth value: one that does not wait is an acquire all the same.
+  const waits: boolean = isHeldOpen(command)
+  if (waits) {
     throw badRequest('wait_ms', 'must be absent or 0: nothing in a batch waits')
   }
   return command.kind === 'acquire' ? withRequestId(command) : command

@@ -4,6 +4,7 @@ import { createError } from '../../engine/errors.ts'
 import type { Query } from '../../engine/queries.ts'
 import type { CancelReason, Command } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
+import { isHeldOpen } from '../../law/waiting.ts'
 import { writeOutcome } from '../../protocol/session/outcome-codec.ts'
 import { ProtocolError } from '../../protocol/session/protocol-error.ts'
 import {
@@ -15,13 +16,14 @@ import {
 } from '../../protocol/session/server-frames.ts'
 import type { Timer } from '../../time/clock.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
+import { withdraw } from '../waiting/withdraw.ts'
 import { OPEN_REQUESTS_MAX } from './connection-limits.ts'
 import { toFailure } from './failure.ts'
 import { LawSession } from './law-session.ts'
 import { Outbox } from './outbox.ts'
 import type { SessionConnection } from './session-connection.ts'
 import { SessionWatches } from './session-watches.ts'
-import { mayWait, WaitingRequests } from './waiting-requests.ts'
+import { WaitingRequests } from './waiting-requests.ts'
 
 export interface ClientSessionParts {
   readonly id: string
@@ -189,7 +191,7 @@ export class ClientSession {
     const unheard = this.#outbox.close()
     await Promise.all([
       this.#waiting.withdrawAll(reason),
-      ...unheard.map((command) => this.#waiting.withdraw(command, 'abandoned')),
+      ...unheard.map((command) => withdraw(this.#engine, command, 'abandoned')),
     ])
   }
 
@@ -230,7 +232,7 @@ export class ClientSession {
   }
 
   #run(id: number, command: Command, mayAbort: boolean): void {
-    const isWaited = mayWait(command)
+    const isWaited = isHeldOpen(command)
     const controller = isWaited && mayAbort ? new AbortController() : undefined
     const options = controller === undefined ? undefined : { signal: controller.signal }
     const answer: Outcome | Promise<Outcome> = applyDirectly(this.#engine, command, options)
@@ -253,11 +255,11 @@ export class ClientSession {
     if (outcome.kind === 'refused' && outcome.code === 'no_session' && this.#isInSession(command)) {
       if (!this.#isOver) return this.#askAnew(id, command)
     }
-    const isWaited = mayWait(command)
+    const isWaited = isHeldOpen(command)
     if (this.#isOver) {
       // After a stop of the server the client comes back for it with the same request.
       const isNobodys = isWaited && outcome.kind === 'granted' && !this.#isStopped
-      if (isNobodys) void this.#waiting.withdraw(command, 'abandoned')
+      if (isNobodys) void withdraw(this.#engine, command, 'abandoned')
       return
     }
     writeOutcome(this.#outbox.open(), id, outcome)

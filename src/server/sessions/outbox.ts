@@ -1,4 +1,4 @@
-import type { Acquire, Begin } from '../../law/commands.ts'
+import type { WaitingCommand } from '../../law/waiting.ts'
 import { PackWriter } from '../../protocol/session/pack-writer.ts'
 import { writeFrameNumber } from '../../protocol/session/server-frames.ts'
 import { FRAME_MESSAGES } from '../../protocol/session/session-limits.ts'
@@ -8,9 +8,6 @@ import { FRAME_BYTES } from './connection-limits.ts'
 export interface FrameSink {
   sendFrame(frame: Uint8Array): void
 }
-
-/** A request that waited and was granted: if nobody hears of it, the grant is undone. */
-export type WaitingCommand = Acquire | Begin
 
 interface KeptFrame {
   readonly number: number

@@ -1,7 +1,8 @@
 import type { LockEngine } from '../../engine/engine.ts'
-import type { CancelReason, Command } from '../../law/commands.ts'
+import type { CancelReason } from '../../law/commands.ts'
+import type { WaitingCommand } from '../../law/waiting.ts'
 import { IdTable } from '../../protocol/session/id-table.ts'
-import type { WaitingCommand } from './outbox.ts'
+import { withdraw } from '../waiting/withdraw.ts'
 
 export interface WaitingRequest {
   readonly id: number
@@ -37,26 +38,6 @@ export class WaitingRequests {
   async withdrawAll(reason: CancelReason): Promise<void> {
     const requests = this.#requests.sorted()
     this.#requests.clear()
-    await Promise.all(requests.map(({ command }) => this.withdraw(command, reason)))
+    await Promise.all(requests.map(({ command }) => withdraw(this.#engine, command, reason)))
   }
-
-  /** Leaves the queue, and undoes a grant that nobody heard of. Never rejects. */
-  async withdraw(command: WaitingCommand, reason: CancelReason): Promise<void> {
-    try {
-      if (command.kind === 'acquire') {
-        const { key, owner, requestId } = command
-        await this.#engine.apply({ kind: 'cancel', key, owner, requestId, reason })
-      } else {
-        const { type, resource, node } = command
-        await this.#engine.apply({ kind: 'withdraw', type, resource, node, reason })
-      }
-    } catch {
-      // The engine is failing or closed: the lease of the waiter or of the grant ends it.
-    }
-  }
-}
-
-export function mayWait(command: Command): command is WaitingCommand {
-  if (command.kind === 'acquire') return (command.waitMs ?? 0) > 0 && command.detach !== true
-  return command.kind === 'begin' && (command.waitMs ?? 0) > 0
 }

@@ -1,6 +1,7 @@
 import { applyDirectly } from '../../engine/apply-directly.ts'
 import type { Acquire, Begin } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
+import { isHeldOpen } from '../../law/waiting.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { HeldCall } from './held-call.ts'
 import { type AskOptions, nameOf } from './held-requests.ts'
@@ -17,9 +18,9 @@ export function askAndHold(
 ): Outcome | Promise<Outcome> {
   const { context, engine, principal, request, response } = exchange
   const options = { engine, command, scope: principal.name, isNamed }
-  const answer = mayWait(command) ? context.held.ask(options) : ask(exchange, options)
+  const answer = isHeldOpen(command) ? context.held.ask(options) : ask(exchange, options)
   if (!(answer instanceof Promise)) return isNamed ? complete(exchange, options, answer) : answer
-  if (!mayWait(command)) return completeLater(exchange, options, answer)
+  if (!isHeldOpen(command)) return completeLater(exchange, options, answer)
   const call = hold(exchange, options)
   if (request.headers['prefer'] === 'processing') response.writeProcessing()
   return completeLater(exchange, options, call.waitFor(answer))
@@ -59,9 +60,4 @@ async function completeLater(
 ): Promise<Outcome> {
   const outcome = await answer
   return options.isNamed ? complete(exchange, options, outcome) : outcome
-}
-
-function mayWait(command: Acquire | Begin): boolean {
-  const { waitMs = 0 } = command
-  return waitMs > 0 && !(command.kind === 'acquire' && command.detach === true)
 }

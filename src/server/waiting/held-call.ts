@@ -1,6 +1,7 @@
 import { createError } from '../../engine/errors.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import type { AskOptions } from './held-requests.ts'
+import { withdraw } from './withdraw.ts'
 
 export interface HeldCallParts {
   readonly setTimer: (onOver: () => void) => { cancel(): void }
@@ -62,24 +63,8 @@ export class HeldCall {
 
   #giveUp(): void {
     this.#end()
-    void this.#withdraw()
-  }
-
-  /** Leaves the queue, and undoes a grant that nobody heard of. */
-  async #withdraw(): Promise<void> {
     const { engine, command } = this.#options
-    const reason = 'abandoned'
-    try {
-      if (command.kind === 'acquire') {
-        const { key, owner, requestId } = command
-        await engine.apply({ kind: 'cancel', key, owner, requestId, reason })
-      } else {
-        const { type, resource, node } = command
-        await engine.apply({ kind: 'withdraw', type, resource, node, reason })
-      }
-    } catch {
-      // The engine is failing or closed: the lease of the waiter or of the grant ends it.
-    }
+    void withdraw(engine, command, 'abandoned')
   }
 
   #end(): void {

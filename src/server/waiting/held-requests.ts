@@ -1,6 +1,7 @@
 import { applyDirectly } from '../../engine/apply-directly.ts'
 import type { LockEngine } from '../../engine/engine.ts'
 import type { Acquire, Begin } from '../../law/commands.ts'
+import { nameOfWait } from '../../law/waiting.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import { HeldCall } from './held-call.ts'
 
@@ -65,10 +66,7 @@ export class HeldRequests {
   }
 }
 
-/** The same for every asking of one request; no name has control characters. */
+/** The name of a request among those of all principals. */
 export function nameOf({ command, scope = '' }: Pick<AskOptions, 'command' | 'scope'>): string {
-  if (command.kind === 'begin') {
-    return `${scope}\n${command.resource}\n${command.type}\n${command.node}\n`
-  }
-  return `${scope}\n${command.key}\n${command.owner}\n${command.requestId}`
+  return `${scope}\n${nameOfWait(command)}`
 }

@@ -108,14 +108,22 @@ function shownBy({ op, entries, answer }: LockRequest): Omit<SeenHolder, 'owner'
 // an attempt whose answer was lost may have been granted. Attempts for a lock are one request: it
 // does not hold if it was refused in the end, and it has no other hold if it was granted.
 function unseenHoldsOf(request: LockRequest): Timed[] {
-  const { op, owner, mode, entries, verdict, queuedAt, answer } = request
-  const isLeaver = verdict === 'refused' && queuedAt !== null && answer?.code !== 'timeout'
+  const { op, owner, mode, entries, verdict } = request
+  const isLeaver = hasLeft(request)
   if (op === 'acquire' && verdict !== 'open' && !isLeaver) return []
   const attempts = isLeaver ? entries.slice(0, 1) : untoldAttempts(request)
   return attempts.flatMap(({ call }): Timed[] => [
     { operation: { kind: 'acquire', owner, mode }, call, ret: Infinity },
     { operation: { kind: 'expire', owner }, call, ret: Infinity },
   ])
+}
+
+/** Refusals that only a request can get that stood in the queue, whether or not it was told so. */
+const LEFT = new Set(['cancelled', 'abandoned', 'disconnected'])
+
+function hasLeft({ verdict, queuedAt, answer }: LockRequest): boolean {
+  if (verdict !== 'refused' || answer?.code === 'timeout') return false
+  return queuedAt !== null || LEFT.has(answer?.code ?? '')
 }
 
 function endOfHold(hold: Hold): Timed[] {

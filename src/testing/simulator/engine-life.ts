@@ -1,13 +1,14 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import { isLockError } from '../../engine/errors.ts'
-import type { Acquire, Begin, Command } from '../../law/commands.ts'
+import type { Acquire, Begin } from '../../law/commands.ts'
 import type { LawSettings } from '../../law/settings.ts'
+import { isHeldOpen, toWithdrawal } from '../../law/waiting.ts'
 import type { Random } from '../random.ts'
 import type { SimulatedDisk } from '../simulated-disk.ts'
 import type { VirtualClock } from '../virtual-clock.ts'
 import type { ServedRequest } from './engine-host.ts'
 import type { EngineWitness } from './engine-witness.ts'
-import { isWaiting, type LinkRequest, type LinkResult, requestNameOf } from './link-request.ts'
+import { type LinkRequest, type LinkResult, requestNameOf } from './link-request.ts'
 import type { OpenSimulatedEngine } from './open-simulated-engine.ts'
 import type { Problems } from './problems.ts'
 import { ProcessClock } from './process-clock.ts'
@@ -128,7 +129,7 @@ export class EngineLife {
 
   #enter(served: ServedRequest): Set<ServedRequest> | undefined {
     const { request } = served
-    if (request.kind !== 'command' || !isWaiting(request.command)) return undefined
+    if (request.kind !== 'command' || !isHeldOpen(request.command)) return undefined
     const name = requestNameOf(request.command)
     const others = this.#served.get(name) ?? new Set()
     others.add(served)
@@ -188,37 +189,35 @@ export class EngineLife {
   /** As a server does it: the wait is given up in the name of who is gone, or this call of it ends. */
   abandon({ request }: ServedRequest, end: () => void): void {
     this.process.run(() => {
-      if (request.kind !== 'command' || !isWaiting(request.command)) return
+      if (request.kind !== 'command' || !isHeldOpen(request.command)) return
       if (this.#isServedElsewhere(request.command)) end()
-      else void this.#ask({ kind: 'command', command: toUndo(request.command) }, undefined)
+      else
+        void this.#ask(
+          { kind: 'command', command: toWithdrawal(request.command, 'abandoned') },
+          undefined,
+        )
     })
   }
 
   takeBack(request: LinkRequest, result: LinkResult): void {
-    if (request.kind !== 'command' || !isWaiting(request.command)) return
+    if (request.kind !== 'command' || !isHeldOpen(request.command)) return
     const isGrant = result.kind === 'value' && (result.value as { kind: string }).kind === 'granted'
     if (!isGrant) return
     // Somebody else was told, or will be, under the same name: the grant is taken.
     const name = requestNameOf(request.command)
     if (this.#told.has(name) || this.#isServedElsewhere(request.command)) return
     this.#options.trace.note(this.name, `takes back ${describe(request)}`)
-    void this.#ask({ kind: 'command', command: toUndo(request.command) }, undefined)
+    void this.#ask(
+      { kind: 'command', command: toWithdrawal(request.command, 'abandoned') },
+      undefined,
+    )
   }
 
   /** The answer is on its way to somebody who is there. */
   told(request: LinkRequest): void {
-    if (request.kind !== 'command' || !isWaiting(request.command)) return
+    if (request.kind !== 'command' || !isHeldOpen(request.command)) return
     this.#told.add(requestNameOf(request.command))
   }
-}
-
-function toUndo(command: Acquire | Begin): Command {
-  if (command.kind === 'begin') {
-    const { type, resource, node } = command
-    return { kind: 'withdraw', type, resource, node, reason: 'abandoned' }
-  }
-  const { key, owner, requestId } = command
-  return { kind: 'cancel', key, owner, requestId, reason: 'abandoned' }
 }
 
 function describe(request: LinkRequest): string {

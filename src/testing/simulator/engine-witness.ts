@@ -3,10 +3,11 @@ import type { InspectReply } from '../../engine/queries.ts'
 import type { KeyCommand } from '../../law/commands.ts'
 import type { Decision, Law } from '../../law/decide.ts'
 import type { KeyView } from '../../law/view.ts'
+import { isHeldOpen } from '../../law/waiting.ts'
 import { applyDecision } from './decision-rules.ts'
 import { findDifference } from './shadow-difference.ts'
 import { DurabilityLedger, type Keys } from './durability-ledger.ts'
-import { isWaiting, type LinkRequest, requestNameOf } from './link-request.ts'
+import { type LinkRequest, requestNameOf } from './link-request.ts'
 import { findLate } from './late-ends.ts'
 import type { Problems } from './problems.ts'
 import { checkRecovered, type GrantedStep, reckonAnew } from './recovery-rules.ts'
@@ -170,7 +171,7 @@ export class EngineWitness {
    * must that by which its wait was settled.
    */
   acknowledge(request: LinkRequest, until: number, value: unknown): void {
-    const isWait = request.kind === 'command' && isWaiting(request.command)
+    const isWait = request.kind === 'command' && isHeldOpen(request.command)
     const isSettled = isWait && (value as { kind: string }).kind !== 'queued'
     const settled = isSettled ? this.#settled.get(requestNameOf(request.command)) : undefined
     this.#ledger.acknowledge(Math.max(until, settled ?? 0))

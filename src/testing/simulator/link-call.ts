@@ -1,8 +1,9 @@
 import { createError, isLockError, type LockError } from '../../engine/errors.ts'
+import { isHeldOpen } from '../../law/waiting.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { Connection, PendingCall } from './connection.ts'
 import type { EngineHost, ServedRequest } from './engine-host.ts'
-import { isRepeatable, isWaiting, type LinkRequest, type LinkResult } from './link-request.ts'
+import { isRepeatable, type LinkRequest, type LinkResult } from './link-request.ts'
 import type { SimulatedNetwork } from './simulated-network.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
 
@@ -56,7 +57,7 @@ export class LinkCall implements PendingCall {
 
   get #waits(): boolean {
     const { request } = this.#parts
-    return request.kind === 'command' && isWaiting(request.command)
+    return request.kind === 'command' && isHeldOpen(request.command)
   }
 
   #send(): void {

@@ -11,12 +11,6 @@ export type LinkResult =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'error'; readonly error: unknown }
 
-/** Whether the engine keeps the call open while the request waits. */
-export function isWaiting(command: Command): command is Acquire | Begin {
-  if (command.kind === 'acquire') return (command.waitMs ?? 0) > 0 && command.detach !== true
-  return command.kind === 'begin' && (command.waitMs ?? 0) > 0
-}
-
 /** The same for every call of one logical request that may wait. */
 export function requestNameOf(command: Acquire | Begin): string {
   if (command.kind === 'acquire') {

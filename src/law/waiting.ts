@@ -1,0 +1,28 @@
+import { ownerOf } from './operations.ts'
+import type { Acquire, Begin, Cancel, CancelReason, Withdraw } from './commands.ts'
+
+/** What can wait in a queue. */
+export type WaitingCommand = Acquire | Begin
+
+/** Whether a command, if it is queued, stays open until it is settled. */
+export function isHeldOpen(command: { readonly kind: string }): command is WaitingCommand {
+  if (command.kind !== 'acquire' && command.kind !== 'begin') return false
+  const { waitMs = 0, detach = false } = command as Partial<Acquire>
+  return waitMs > 0 && !detach
+}
+
+/** What gives up its place, or undoes its grant if that was not taken. */
+export function toWithdrawal(command: WaitingCommand, reason?: CancelReason): Cancel | Withdraw {
+  if (command.kind === 'acquire') {
+    const { key, owner, requestId } = command
+    return { kind: 'cancel', key, owner, requestId, reason }
+  }
+  const { type, resource, node } = command
+  return { kind: 'withdraw', type, resource, node, reason }
+}
+
+/** The same for every asking of one request, and for no other; no name has control characters. */
+export function nameOfWait(command: WaitingCommand): string {
+  if (command.kind === 'begin') return `${command.resource}\n${ownerOf(command)}`
+  return `${command.key}\n${command.owner}\n${command.requestId}`
+}

@@ -1,0 +1,29 @@
+import { describe } from 'vitest'
+import { checkLinearizabilityByKey } from '../../../src/testing/checks/linearizability-by-key.ts'
+import { Story } from './story.ts'
+import { tellAll } from './tell.ts'
+
+/** While one holds, another waits; the first leaves, and an observer looks before the other is told. */
+const seenBeforeAnswer = (code: string): Story =>
+  new Story()
+    .acquire('a', [0, 1], { reqId: 'a', token: 1, reads: 0, writes: 1 })
+    .op(['acquire', 'b'], [2, 9], { mode: 'write', reqId: 'b', waitMs: 60, outcome: 'fail', code })
+    .release('a', [3, 4])
+    .check([5, 6], { holders: [{ owner: 'b', reads: 0, writes: 1, token: 2 }] })
+
+describe('a waiter that was not told that it waits', () => {
+  tellAll(
+    (evidence) => [...checkLinearizabilityByKey(evidence).violations],
+    [
+      ['may have held until its cancel', null, seenBeforeAnswer('cancelled')],
+      ['may have held until its connection broke', null, seenBeforeAnswer('abandoned')],
+      ['did not hold if it was turned away', 'nothing explains', seenBeforeAnswer('held')],
+      ['did not hold if its time was over', 'nothing explains', seenBeforeAnswer('timeout')],
+      [
+        'does not hold without asking',
+        'nothing explains',
+        new Story().check([5, 6], { holders: [{ owner: 'b', token: 1 }] }),
+      ],
+    ],
+  )
+})
