@@ -1,4 +1,4 @@
-import { toStorageError } from './engine-errors.ts'
+import { toStorageError } from './storage-errors.ts'
 import type { Journal } from './journal/journal.ts'
 
 interface Waiting {

@@ -6,8 +6,11 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
+import { toAborted, toClosed, toDefect, toInvalidArgument } from '../../engine/engine-errors.ts'
 import type { LockError } from '../../engine/errors.ts'
 import type { HistoryReply, Query, ReplyOf, StatsReply } from '../../engine/queries.ts'
+import { problemWithQuery } from '../../engine/query-check.ts'
+import { Watchers } from '../../engine/watchers.ts'
 import type { Command } from '../../law/commands.ts'
 import type { LawEvent } from '../../law/events.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
@@ -17,20 +20,12 @@ import type { Clock } from '../../time/clock.ts'
 import { CommandRunner } from './command-runner.ts'
 import { Durability } from './durability.ts'
 import type { HoldHistory } from './history/hold-history.ts'
-import { problemWithQuery } from './query-check.ts'
 import type { LockTable } from './lock-table.ts'
 import { OpenCalls } from './open-calls.ts'
 import { readTable } from './table-queries.ts'
 import type { TableStore } from './table-store.ts'
 import type { Journal } from './journal/journal.ts'
-import {
-  toAborted,
-  toClosed,
-  toDefect,
-  toInvalidArgument,
-  toStorageError,
-} from './engine-errors.ts'
-import { Watchers } from './watchers.ts'
+import { toStorageError } from './storage-errors.ts'
 import { Alarm } from './alarm.ts'
 
 export interface TableEngineParts {

@@ -1,6 +1,6 @@
-import type { WatchEvent, WatchFilter, Watching, WatchListener } from '../../engine/engine.ts'
-import type { LawEvent } from '../../law/events.ts'
-import type { Namespace } from '../../law/view.ts'
+import type { WatchEvent, WatchFilter, Watching, WatchListener } from './engine.ts'
+import type { LawEvent } from '../law/events.ts'
+import type { Namespace } from '../law/view.ts'
 
 interface Watcher {
   readonly prefix: string | undefined

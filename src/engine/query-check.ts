@@ -1,7 +1,7 @@
-import type { ListQuery, Query } from '../../engine/queries.ts'
-import { KEY_BYTES_MAX, OWNER_BYTES_MAX, TYPE_CHARS_MAX } from '../../law/limits.ts'
-import { problemWithName } from '../../law/names.ts'
-import type { Problem } from '../../law/validate.ts'
+import type { ListQuery, Query } from './queries.ts'
+import { KEY_BYTES_MAX, OWNER_BYTES_MAX, TYPE_CHARS_MAX } from '../law/limits.ts'
+import { problemWithName } from '../law/names.ts'
+import type { Problem } from '../law/validate.ts'
 
 const LIST_LIMIT_MAX = 1000
 /** An operation's owner is its type and node together. */
