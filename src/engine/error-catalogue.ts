@@ -38,6 +38,7 @@ export type ErrorCode =
   | 'LOCK_LIMIT'
   | 'LOCK_ENGINE_CLOSED'
   | 'LOCK_ENGINE_UNAVAILABLE'
+  | 'LOCK_SERVER_UNTRUSTED'
   | 'LOCK_STORAGE_FAILED'
   | 'LOCK_STORAGE_DAMAGED'
   | 'LOCK_DIRECTORY_OWNED'
@@ -131,6 +132,12 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry>> = Object.f
     class: 'UnavailableError',
     retryable: true,
     meaning: 'The engine cannot be reached or cannot work at the moment.',
+  },
+  LOCK_SERVER_UNTRUSTED: {
+    class: 'UnavailableError',
+    retryable: false,
+    meaning:
+      'The certificate of the server cannot be trusted; the message says why and what to do.',
   },
   LOCK_STORAGE_FAILED: {
     class: 'UnavailableError',

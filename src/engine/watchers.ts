@@ -40,6 +40,16 @@ export class Watchers {
     for (const watcher of this.#watchers) if (matches(watcher, event)) watcher.listener(event)
   }
 
+  /** Something was missed: whoever watches has to read the state again. */
+  tellReset(atMs: number): void {
+    this.#lastId += 1
+    for (const { listener } of this.#watchers) listener({ kind: 'reset', id: this.#lastId, atMs })
+  }
+
+  get isEmpty(): boolean {
+    return this.#watchers.size === 0
+  }
+
   clear(): void {
     this.#watchers.clear()
   }

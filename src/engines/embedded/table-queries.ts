@@ -1,26 +1,22 @@
 import { unreachable } from '../../law/assert.ts'
 import { ENDED_REMEMBERED_MS } from '../../law/limits.ts'
-import { leaseAtMsOf } from '../../law/hold-steps.ts'
 import { compareNames } from '../../law/names.ts'
-import type { Hold, KeyView, Remembered } from '../../law/view.ts'
 import type {
   HistoryQuery,
-  HolderReply,
   InspectReply,
   ListQuery,
   ListReply,
   Query,
-  RememberedReply,
   ReplyOf,
   StandingReply,
   StatsReply,
   WaiterReply,
 } from '../../engine/queries.ts'
+import { showHolder, showRemembered, showWaiter } from '../../engine/show-key.ts'
 import { KeyState } from './key-state.ts'
 import type { LockTable } from './lock-table.ts'
 import { ResourceState } from './resource-state.ts'
 import { SmallestNames } from './smallest-names.ts'
-import type { WaiterRecord } from './waiter-record.ts'
 
 const QUEUE_SHOWN = 100
 const LIST_SHOWN = 100
@@ -70,7 +66,7 @@ function inspect(state: KeyState, nowMs: number, queueLimit: number): InspectRep
   const queue: WaiterReply[] = []
   for (const waiter of state.queue ?? []) {
     if (queue.length >= queueLimit) break
-    queue.push(showWaiter(waiter, queue.length + 1, nowMs))
+    queue.push(showWaiter(state, waiter, { position: queue.length + 1, nowMs }))
   }
   return {
     namespace: state.namespace,
@@ -84,49 +80,11 @@ function inspect(state: KeyState, nowMs: number, queueLimit: number): InspectRep
   }
 }
 
-function showHolder(view: KeyView, hold: Hold, nowMs: number): HolderReply {
-  return {
-    owner: hold.owner,
-    mode: hold.writes > 0 ? 'write' : 'read',
-    reads: hold.reads,
-    writes: hold.writes,
-    token: hold.token,
-    heldMs: nowMs - hold.sinceMs,
-    leaseMs: leaseAtMsOf(view, hold) - nowMs,
-    session: hold.session,
-    meta: hold.meta,
-    type: hold.operation?.type,
-    node: hold.operation?.node,
-    version: hold.operation?.version,
-  }
-}
-
-function showWaiter(waiter: WaiterRecord, position: number, nowMs: number): WaiterReply {
-  return {
-    owner: waiter.owner,
-    requestId: waiter.requestId,
-    mode: waiter.mode,
-    position,
-    waitedMs: nowMs - waiter.sinceMs,
-    upgrade: waiter.upgrade,
-    lane: waiter.state.settings.lanes[waiter.lane],
-    session: waiter.session,
-    type: waiter.operation?.type,
-    node: waiter.operation?.node,
-    version: waiter.operation?.version,
-  }
-}
-
-function showRemembered(remembered: Remembered, nowMs: number): RememberedReply {
-  const { type, version, node, value, atMs, replayOnly } = remembered
-  return { type, version, node, value, agoMs: nowMs - atMs, skips: !replayOnly }
-}
-
 function standing(state: KeyState, owner: string, nowMs: number): StandingReply {
   const hold = state.hold(owner)
   const waiting = state
     .waitersOf(owner)
-    .map((waiter) => showWaiter(waiter, state.position(waiter), nowMs))
+    .map((waiter) => showWaiter(state, waiter, { position: state.position(waiter), nowMs }))
   return { holder: hold === undefined ? null : showHolder(state, hold, nowMs), waiting }
 }
 

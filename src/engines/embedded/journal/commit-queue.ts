@@ -18,6 +18,8 @@ export interface CommitQueueOptions {
 
 /** Most appends fit; it grows with the load, and then stays as large as it had to be. */
 const FIRST_BUFFER_BYTES = 4096
+/** To answer so many takes about as long as a sync; to answer fewer is no time to speak of. */
+const MANY_RECORDS = 16
 /** One batch is in flight while another gathers. */
 const POOLED_BUFFERS = 2
 
@@ -25,6 +27,10 @@ const POOLED_BUFFERS = 2
  * Group commit. Records gather in a batch; the batch is closed at the end of the turn, or later
  * when one is still in flight, and then written and synced as a whole. Batches are numbered in
  * order, and one is written only after the one before was synced: recovery relies on that.
+ *
+ * After a sync, a next batch that has gathered much is written at once, so that the disk is at work
+ * while people are answered. A smaller one waits for the end of the turn: whoever was just answered may
+ * append again, and a sync costs the same for one record as for a hundred.
  */
 export class CommitQueue {
   readonly #options: CommitQueueOptions
@@ -125,10 +131,17 @@ export class CommitQueue {
     this.#bytes += frame.length
     this.#closed.shift()
     this.#recycle(batch.frame.buffer)
+    const isNextDue = this.#isWorthWriting(batch.frame.count)
+    if (isNextDue) void this.#writeNext()
     batch.resolve()
     this.#options.onCommitted()
-    // Not at once: those who are being answered now may append again, into the next batch.
-    this.#options.defer(this.#pump)
+    if (!isNextDue) this.#options.defer(this.#pump)
+  }
+
+  /** Whether the next batch would not become much fuller by those who are about to be answered. */
+  #isWorthWriting(answered: number): boolean {
+    const gathered = this.#gathering?.frame.count ?? 0
+    return this.#closed.length > 0 || gathered >= Math.max(MANY_RECORDS, answered / 2)
   }
 
   #recycle(buffer: Buffer): void {

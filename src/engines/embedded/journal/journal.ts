@@ -36,9 +36,9 @@ const DEFAULTS: Required<JournalOptions> = {
  *
  * `append` puts a record into the batch that is gathering and returns the batch's promise. At the
  * end of the turn the batch is written and synced as one frame while the next one gathers; there is
- * never more than one in flight. When it is done its promise resolves, and the next one starts only
- * at the end of that turn, so that whoever was just answered and appends again is in it. Alone, an
- * append takes one write and no timer.
+ * never more than one in flight. When it is done its promise resolves. The next one starts at once if
+ * much has gathered meanwhile, and else at the end of that turn, so that whoever was just answered and
+ * appends again is in it. Alone, an append takes one write and no timer.
  *
  * Compaction runs beside it. A new log is made ready; then, in one step, the owner is asked for its
  * state, the gathering batch is closed, and later ones go to the new log. The snapshot is published

@@ -1,0 +1,47 @@
+import { leaseAtMsOf } from '../law/hold-steps.ts'
+import type { Hold, KeyView, Remembered, Waiter } from '../law/view.ts'
+import type { HolderReply, RememberedReply, WaiterReply } from './queries.ts'
+
+/** What queries show of a key, the same from every engine. */
+
+export function showHolder(view: KeyView, hold: Hold, nowMs: number): HolderReply {
+  return {
+    owner: hold.owner,
+    mode: hold.writes > 0 ? 'write' : 'read',
+    reads: hold.reads,
+    writes: hold.writes,
+    token: hold.token,
+    heldMs: nowMs - hold.sinceMs,
+    leaseMs: leaseAtMsOf(view, hold) - nowMs,
+    session: hold.session,
+    meta: hold.meta,
+    type: hold.operation?.type,
+    node: hold.operation?.node,
+    version: hold.operation?.version,
+  }
+}
+
+export function showWaiter(
+  view: KeyView,
+  waiter: Waiter,
+  { position, nowMs }: { readonly position: number; readonly nowMs: number },
+): WaiterReply {
+  return {
+    owner: waiter.owner,
+    requestId: waiter.requestId,
+    mode: waiter.mode,
+    position,
+    waitedMs: nowMs - waiter.sinceMs,
+    upgrade: waiter.upgrade,
+    lane: view.settings.lanes[waiter.lane],
+    session: waiter.session,
+    type: waiter.operation?.type,
+    node: waiter.operation?.node,
+    version: waiter.operation?.version,
+  }
+}
+
+export function showRemembered(remembered: Remembered, nowMs: number): RememberedReply {
+  const { type, version, node, value, atMs, replayOnly } = remembered
+  return { type, version, node, value, agoMs: nowMs - atMs, skips: !replayOnly }
+}

@@ -1,0 +1,83 @@
+/** Behind every push stands a look of our own, this often. */
+const LOOK_MS = 2_000
+
+export interface DoorbellOptions {
+  /** How often to look where nobody rings; 0 where somebody does. */
+  readonly pollMs: number
+  /** Look what there is. What it throws is forgotten: there is a next time. */
+  readonly look: () => Promise<void>
+}
+
+/**
+ * When to look for letters and events: when it rings, and now and then all the same. Only while there is
+ * somebody here who waits for one.
+ */
+export class Doorbell {
+  readonly #options: DoorbellOptions
+  #timer: NodeJS.Timeout | undefined
+  #looking: Promise<void> | undefined
+  #isRung = false
+  #isWanted = false
+  #isKeepingAlive = false
+
+  constructor(options: DoorbellOptions) {
+    this.#options = options
+  }
+
+  /** Whether anybody waits, and whether the process has to stay for them. */
+  want(isWanted: boolean, keepsAlive: boolean): void {
+    this.#isWanted = isWanted
+    this.#isKeepingAlive = keepsAlive
+    if (isWanted) this.#schedule()
+    else this.#cancel()
+    if (keepsAlive) this.#timer?.ref()
+    else this.#timer?.unref()
+  }
+
+  /** Somebody rang, or may have. */
+  ring(): void {
+    if (this.#isWanted) void this.#look()
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || !this.#isWanted) return
+    const delayMs = this.#options.pollMs === 0 ? LOOK_MS : this.#options.pollMs
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      void this.#look()
+    }, delayMs)
+    if (!this.#isKeepingAlive) this.#timer.unref()
+  }
+
+  #look(): Promise<void> {
+    this.#isRung = true
+    this.#looking ??= this.#lookUntilQuiet().finally(() => {
+      this.#looking = undefined
+      this.#schedule()
+    })
+    return this.#looking
+  }
+
+  async #lookUntilQuiet(): Promise<void> {
+    while (this.#isRung && this.#isWanted) {
+      this.#isRung = false
+      try {
+        await this.#options.look()
+      } catch {
+        // The database is away; whoever waits is not told anything that is not so.
+        return
+      }
+    }
+  }
+
+  #cancel(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  async close(): Promise<void> {
+    this.#isWanted = false
+    this.#cancel()
+    await this.#looking
+  }
+}

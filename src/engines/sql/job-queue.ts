@@ -1,0 +1,115 @@
+import { isLockError } from '../../engine/errors.ts'
+import type { Outcome } from '../../law/outcomes.ts'
+import { keyOf } from './key-loader.ts'
+import type { KeyJob, KeyWork, WorkResult } from './key-work.ts'
+import type { Transactor } from './transactor.ts'
+
+/** How many commands go into one transaction. */
+const BATCH_MAX = 128
+
+interface PendingJob extends KeyJob {
+  readonly key: string
+  readonly resolve: (outcome: Outcome) => void
+  readonly reject: (error: unknown) => void
+}
+
+export interface JobQueueOptions {
+  readonly work: KeyWork
+  readonly transactor: Transactor
+  /** How many transactions run at the same time. */
+  readonly transactions: number
+  /** Called when a transaction has committed, before anyone is answered. */
+  readonly onCommitted: (result: WorkResult) => void
+}
+
+/**
+ * The commands that wait for a transaction. Those that arrive while others are under way go together into
+ * the next one, so that many cost little more than one; those on one key keep their order.
+ */
+export class JobQueue {
+  readonly #options: JobQueueOptions
+  #pending: PendingJob[] = []
+  readonly #busyKeys = new Set<string>()
+  readonly #running = new Set<Promise<void>>()
+  #isScheduled = false
+
+  constructor(options: JobQueueOptions) {
+    this.#options = options
+  }
+
+  add(job: KeyJob): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ ...job, key: keyOf(job.name), resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  /** Resolves when everything that was added has been answered. */
+  async settle(): Promise<void> {
+    while (this.#running.size > 0 || this.#pending.length > 0) {
+      await Promise.race([...this.#running, Promise.resolve()])
+    }
+  }
+
+  /** What is added in one turn goes together. */
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    queueMicrotask(() => {
+      this.#isScheduled = false
+      this.#pump()
+    })
+  }
+
+  #pump(): void {
+    while (this.#running.size < this.#options.transactions) {
+      const batch = this.#takeBatch()
+      if (batch.length === 0) return
+      const running: Promise<void> = this.#run(batch).finally(() => {
+        this.#running.delete(running)
+        for (const { key } of batch) this.#busyKeys.delete(key)
+        this.#schedule()
+      })
+      this.#running.add(running)
+    }
+  }
+
+  #takeBatch(): PendingJob[] {
+    const batch: PendingJob[] = []
+    const rest: PendingJob[] = []
+    // Whoever comes after one that stays behind must not pass it.
+    const behind = new Set(this.#busyKeys)
+    for (const job of this.#pending) {
+      if (batch.length < BATCH_MAX && !behind.has(job.key)) {
+        batch.push(job)
+      } else {
+        rest.push(job)
+        behind.add(job.key)
+      }
+    }
+    this.#pending = rest
+    for (const { key } of batch) this.#busyKeys.add(key)
+    return batch
+  }
+
+  async #run(batch: readonly PendingJob[]): Promise<void> {
+    const { work, transactor, onCommitted } = this.#options
+    try {
+      const result = await transactor.write((db) => work.run(db, batch))
+      onCommitted(result)
+      for (const [index, job] of batch.entries()) job.resolve(result.outcomes[index] as Outcome)
+    } catch (error) {
+      // One that cannot be decided or written must not take the others with it.
+      if (batch.length > 1 && isRefused(error)) {
+        for (const job of batch) await this.#run([job])
+        return
+      }
+      for (const job of batch) job.reject(error)
+    }
+  }
+}
+
+/** Nothing happened, and the database is there: something is wrong with one of the commands. */
+function isRefused(error: unknown): boolean {
+  return isLockError(error) && error.applied === 'no' && error.code !== 'LOCK_ENGINE_UNAVAILABLE'
+}

@@ -1,0 +1,209 @@
+import { sql } from 'kysely'
+import { unreachable } from '../../law/assert.ts'
+import type { KeySnapshot } from './key-snapshot.ts'
+import type { KeyPart } from './missing-part.ts'
+import { toHold, toRemembered, toSession, toWaiter } from './row-codec.ts'
+import type { TransactionContext } from './transaction-context.ts'
+
+/** How many waiters of a lane are loaded at a time. */
+const LANE_WINDOW = 64
+
+/** Load what a decision on this key turned out to need. */
+export async function loadPart(
+  context: TransactionContext,
+  snapshot: KeySnapshot,
+  part: KeyPart,
+): Promise<void> {
+  switch (part.kind) {
+    case 'holds':
+    case 'hold':
+    case 'due-holds':
+    case 'holds-in':
+      return loadHolds(context, snapshot, part)
+    case 'session':
+      return loadSessions(context, [part.id])
+    case 'heads':
+    case 'lane':
+      return loadLanes(context, snapshot, part)
+    case 'lane-lengths':
+      return countLanes(context, snapshot)
+    case 'ahead':
+      return countAhead(context, snapshot, part)
+    case 'waiters-of':
+    case 'waiters-in':
+    case 'waiters-of-type':
+    case 'due-waiters':
+      return loadWaiters(context, snapshot, part)
+    case 'references':
+    case 'reference':
+      return loadReferences(context, snapshot, part)
+    case 'successes':
+      return loadSuccesses(context, snapshot)
+    default:
+      return unreachable(part)
+  }
+}
+
+type PartOf<Kind extends KeyPart['kind']> = Extract<KeyPart, { kind: Kind }>
+
+async function loadHolds(
+  { db, nowMs }: TransactionContext,
+  { id, held }: KeySnapshot,
+  part: PartOf<'holds' | 'hold' | 'due-holds' | 'holds-in'>,
+): Promise<void> {
+  const all = db.selectFrom('holdfast_holds').selectAll().where('key_id', '=', id)
+  switch (part.kind) {
+    case 'holds':
+      held.take((await all.execute()).map(toHold))
+      held.takeWhole()
+      break
+    case 'hold': {
+      held.take((await all.where('owner', '=', part.owner).execute()).map(toHold))
+      held.takeAbsence(part.owner)
+      break
+    }
+    case 'due-holds':
+      held.take((await all.where('due_at_ms', '<=', nowMs).execute()).map(toHold))
+      held.hasDue = true
+      break
+    case 'holds-in':
+      held.take((await all.where('session', '=', part.session).execute()).map(toHold))
+      held.sessions.add(part.session)
+      break
+    default:
+      unreachable(part)
+  }
+}
+
+/**
+ * A session that has ended, or was silent for too long, does not exist any more, even if what it had is
+ * still there. Nobody ends one while a transaction looks at it here.
+ */
+export async function loadSessions(
+  { db, dialect, sessions, nowMs }: TransactionContext,
+  ids: readonly string[],
+): Promise<void> {
+  const rows = await sql<Parameters<typeof toSession>[0]>`
+    select * from holdfast_sessions where id in (${sql.join(ids)}) ${dialect.forShare}`.execute(db)
+  for (const id of ids) sessions.set(id, undefined)
+  for (const row of rows.rows) {
+    if (row.ended === 0 && row.due_at_ms > nowMs) sessions.set(row.id, toSession(row))
+  }
+}
+
+async function loadLanes(
+  { db, process }: TransactionContext,
+  { id, queue, settings }: KeySnapshot,
+  part: PartOf<'heads' | 'lane'>,
+): Promise<void> {
+  const isAll = part.kind === 'heads'
+  const lanes = isAll
+    ? Array.from({ length: Math.max(1, settings.lanes.length) }, (_, at) => at)
+    : [part.lane]
+  const all = db.selectFrom('holdfast_waiters').selectAll().where('key_id', '=', id)
+  if (isAll) {
+    const upgraders = await all.where('upgrade', '=', 1).execute()
+    queue.take(upgraders.map((row) => toWaiter(row, process)))
+    queue.loaded.hasHeads = true
+  }
+  for (const lane of lanes) {
+    const behind = isAll ? 0 : part.kind === 'lane' ? part.behind : 0
+    const rows = await all
+      .where('lane', '=', lane)
+      .where('upgrade', '=', 0)
+      .where('place', '>', behind)
+      .orderBy('place')
+      .limit(LANE_WINDOW)
+      .execute()
+    queue.take(rows.map((row) => toWaiter(row, process)))
+    queue.loaded.lanesUpTo[lane] = rows.length < LANE_WINDOW ? Infinity : (rows.at(-1)?.place ?? 0)
+  }
+}
+
+async function countLanes({ db }: TransactionContext, { id, queue }: KeySnapshot): Promise<void> {
+  const rows = await db
+    .selectFrom('holdfast_waiters')
+    .select((eb) => ['lane', eb.fn.countAll<number>().as('length')])
+    .where('key_id', '=', id)
+    .where('upgrade', '=', 0)
+    .groupBy('lane')
+    .execute()
+  const lengths: number[] = []
+  for (const { lane, length } of rows) lengths[lane] = Number(length)
+  queue.loaded.laneLengths = lengths
+}
+
+async function countAhead(
+  { db }: TransactionContext,
+  { id, queue }: KeySnapshot,
+  { lane, place }: PartOf<'ahead'>,
+): Promise<void> {
+  const row = await db
+    .selectFrom('holdfast_waiters')
+    .select((eb) => eb.fn.countAll<number>().as('ahead'))
+    .where('key_id', '=', id)
+    .where('upgrade', '=', 0)
+    .where('lane', '=', lane)
+    .where('place', '<', place)
+    .executeTakeFirstOrThrow()
+  queue.loaded.ahead.set(place, Number(row.ahead))
+}
+
+async function loadWaiters(
+  { db, nowMs, process }: TransactionContext,
+  { id, queue }: KeySnapshot,
+  part: PartOf<'waiters-of' | 'waiters-in' | 'waiters-of-type' | 'due-waiters'>,
+): Promise<void> {
+  const all = db.selectFrom('holdfast_waiters').selectAll().where('key_id', '=', id)
+  const take = async (rows: typeof all): Promise<void> => {
+    queue.take((await rows.execute()).map((row) => toWaiter(row, process)))
+  }
+  switch (part.kind) {
+    case 'waiters-of':
+      await take(all.where('owner', '=', part.owner))
+      queue.loaded.owners.add(part.owner)
+      break
+    case 'waiters-in':
+      await take(all.where('session', '=', part.session))
+      queue.loaded.sessions.add(part.session)
+      break
+    case 'waiters-of-type':
+      await take(all.where('type', '=', part.type))
+      queue.loaded.types.add(part.type)
+      break
+    case 'due-waiters':
+      await take(all.where('due_at_ms', '<=', nowMs))
+      queue.loaded.hasDue = true
+      break
+    default:
+      unreachable(part)
+  }
+}
+
+async function loadReferences(
+  { db }: TransactionContext,
+  { id, resource }: KeySnapshot,
+  part: PartOf<'references' | 'reference'>,
+): Promise<void> {
+  const all = db.selectFrom('holdfast_refs').select('node').where('key_id', '=', id)
+  if (part.kind === 'references') {
+    resource.takeReferences((await all.orderBy('since_ms').execute()).map(({ node }) => node))
+    resource.takeWhole()
+    return
+  }
+  const found = await all.where('node', '=', part.node).execute()
+  resource.takeReferences(found.map(({ node }) => node))
+  resource.takeAbsence(part.node)
+}
+
+async function loadSuccesses(
+  { db }: TransactionContext,
+  { id, resource }: KeySnapshot,
+): Promise<void> {
+  const rows = await db
+    .selectFrom('holdfast_successes')
+    .selectAll()
+    .where('key_id', '=', id)
+    .execute()
+  resource.takeSuccesses(rows.map(toRemembered))
+}

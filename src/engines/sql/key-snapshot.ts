@@ -1,0 +1,274 @@
+import type { Selectable } from 'kysely'
+import type { Change } from '../../law/changes.ts'
+import { ENDED_PER_KEY_MAX, ENDED_REMEMBERED_MS } from '../../law/limits.ts'
+import type { LawSettings } from '../../law/settings.ts'
+import type {
+  Ended,
+  Hold,
+  KeyView,
+  Namespace,
+  Remembered,
+  Session,
+  Verb,
+  Waiter,
+} from '../../law/view.ts'
+import { HoldsSnapshot } from './holds-snapshot.ts'
+import { MissingPart } from './missing-part.ts'
+import { QueueSnapshot } from './queue-snapshot.ts'
+import { ResourceSnapshot } from './resource-snapshot.ts'
+import { type PlacedWaiter, toEnded, toPasses } from './row-codec.ts'
+import type { KeyTable } from './schema.ts'
+
+/** What a decision needs to know beside the key itself. */
+export interface SnapshotContext {
+  readonly settings: LawSettings
+  readonly isWatched: boolean
+  /** Tokens of keys that were removed are at most this. */
+  readonly floor: number
+  /** Those that were looked up, by id; `undefined` for one that does not exist. */
+  readonly sessions: Map<string, Session | undefined>
+}
+
+/** A waiter that left in a decision, with what it is to be told. */
+export interface Departure {
+  readonly waiter: PlacedWaiter
+  readonly answer: Extract<Change, { kind: 'waiter-gone' }>['answer']
+}
+
+/**
+ * One key as it stands in the tables, as far as it was loaded, with the changes of this transaction laid
+ * over it. It is the law's view, and it knows afterwards what has to be written.
+ */
+export class KeySnapshot implements KeyView {
+  readonly id: number
+  readonly namespace: Namespace
+  readonly key: string
+  readonly #context: SnapshotContext
+  readonly held: HoldsSnapshot
+  readonly queue: QueueSnapshot
+  readonly resource: ResourceSnapshot
+  readonly #passes: number[]
+  #ended: Ended[] | undefined
+  readonly #endedText: string | null
+  readonly #storedDueAtMs: number | null
+  token: number
+  isChanged = false
+
+  constructor(row: Selectable<KeyTable>, context: SnapshotContext) {
+    this.id = row.id
+    this.namespace = row.space
+    this.key = row.name
+    this.#context = context
+    this.token = Math.max(row.token, context.floor)
+    this.held = new HoldsSnapshot(row.holds, row.writer)
+    this.queue = new QueueSnapshot(row.waiters, row.next_place)
+    this.resource = new ResourceSnapshot(row.refs, row.successes)
+    this.#passes = toPasses(row.passes)
+    this.#endedText = row.ended
+    this.#storedDueAtMs = row.due_at_ms
+  }
+
+  get settings(): LawSettings {
+    return this.#context.settings
+  }
+
+  get isWatched(): boolean {
+    return this.#context.isWatched
+  }
+
+  get holdCount(): number {
+    return this.held.count
+  }
+
+  get writer(): Hold | undefined {
+    return this.held.writer
+  }
+
+  hold(owner: string): Hold | undefined {
+    return this.held.find(owner)
+  }
+
+  holds(): Iterable<Hold> {
+    return this.held.all()
+  }
+
+  get queueLength(): number {
+    return this.queue.length
+  }
+
+  get upgraders(): readonly Waiter[] {
+    return this.queue.length === 0 ? [] : this.queue.upgraders
+  }
+
+  head(lane: number): Waiter | undefined {
+    return this.queue.head(lane)
+  }
+
+  next(waiter: Waiter): Waiter | undefined {
+    return this.queue.next(waiter)
+  }
+
+  position(waiter: Waiter): number {
+    return this.queue.position(waiter)
+  }
+
+  laneLength(lane: number): number {
+    return this.queue.laneLength(lane)
+  }
+
+  waiter(owner: string, requestId: string): Waiter | undefined {
+    return this.queue.waiter(owner, requestId)
+  }
+
+  waitersOf(owner: string): readonly Waiter[] {
+    return this.queue.waitersOf(owner)
+  }
+
+  passes(lane: number): number {
+    return this.#passes[lane] ?? 0
+  }
+
+  get everyPass(): readonly number[] {
+    return this.#passes
+  }
+
+  /** The row knows the soonest moment, until something changes. */
+  hasDue(nowMs: number): boolean {
+    return this.isChanged || (this.#storedDueAtMs !== null && this.#storedDueAtMs <= nowMs)
+  }
+
+  dueHolds(nowMs: number): Iterable<Hold> {
+    return this.held.due(nowMs)
+  }
+
+  dueWaiters(nowMs: number): Iterable<Waiter> {
+    return this.queue.due(nowMs)
+  }
+
+  session(id: string): Session | undefined {
+    const { sessions } = this.#context
+    if (!sessions.has(id)) throw new MissingPart({ kind: 'session', id })
+    return sessions.get(id)
+  }
+
+  holdsIn(session: string): Iterable<Hold> {
+    return this.held.inSession(session)
+  }
+
+  waitersIn(session: string): Iterable<Waiter> {
+    return this.queue.waitersIn(session)
+  }
+
+  get everyEnd(): readonly Ended[] {
+    this.#ended ??= toEnded(this.#endedText)
+    return this.#ended
+  }
+
+  ended(verb: Verb, owner: string, requestId: string): Ended | undefined {
+    return this.everyEnd.findLast(
+      (one) => one.verb === verb && one.requestId === requestId && one.owner === owner,
+    )
+  }
+
+  lastEnd(owner: string): Ended | undefined {
+    return this.everyEnd.findLast((one) => one.owner === owner && one.answer.kind === 'hold-ended')
+  }
+
+  /** Nobody sees all keys in one step here: a wait that closes a cycle runs into its deadline. */
+  readonly graph = undefined
+
+  get referenceCount(): number {
+    return this.resource.referenceCount
+  }
+
+  hasReference(node: string): boolean {
+    return this.resource.hasReference(node)
+  }
+
+  references(): Iterable<string> {
+    return this.resource.references()
+  }
+
+  remembered(type: string): Remembered | undefined {
+    return this.resource.remembered(type)
+  }
+
+  everyRemembered(): Iterable<Remembered> {
+    return this.resource.everyRemembered()
+  }
+
+  waitersOfType(type: string): Iterable<Waiter> {
+    return this.queue.waitersOfType(type)
+  }
+
+  /**
+   * Lay the changes of a decision over what was loaded. `asker` is whoever holds a call open for the
+   * request that was decided on, if anybody does. Returns the waiters that left.
+   */
+  apply(changes: readonly Change[], asker: Asker | undefined): Departure[] {
+    if (changes.length > 0) this.isChanged = true
+    return changes.flatMap((change) => this.#applyOne(change, asker) ?? [])
+  }
+
+  #applyOne(change: Change, asker: Asker | undefined): Departure | undefined {
+    switch (change.kind) {
+      case 'hold-set':
+        this.held.set(change.hold)
+        this.token = Math.max(this.token, change.hold.token)
+        return undefined
+      case 'hold-ended':
+        this.held.end(change.hold, change.end)
+        return undefined
+      case 'waiter-added':
+        this.queue.add(change.waiter, processOf(change.waiter, asker, undefined))
+        return undefined
+      case 'waiter-kept': {
+        const { process } = change.before as PlacedWaiter
+        this.queue.keep(change.before, change.waiter, processOf(change.waiter, asker, process))
+        return undefined
+      }
+      case 'waiter-gone':
+        return { waiter: this.queue.remove(change.waiter), answer: change.answer }
+      case 'end-remembered':
+        this.#ended = [...this.everyEnd, change.ended].slice(-ENDED_PER_KEY_MAX)
+        return undefined
+      case 'lane-passed':
+        this.#passes[change.lane] = change.passes
+        return undefined
+      default:
+        this.resource.apply(change)
+        return undefined
+    }
+  }
+
+  /** Nothing of it would be missed. */
+  isEmpty(nowMs: number): boolean {
+    const { held, queue, resource } = this
+    if (held.count + queue.length + resource.referenceCount + resource.successCount > 0)
+      return false
+    return this.endsAt(nowMs).length === 0
+  }
+
+  /** Ends that are still to be told of. */
+  endsAt(nowMs: number): readonly Ended[] {
+    return this.everyEnd.filter(({ atMs }) => atMs + ENDED_REMEMBERED_MS > nowMs)
+  }
+}
+
+/** Who holds a call open for a request. */
+export interface Asker {
+  readonly owner: string
+  /** Absent for an operation, which has one standing whatever its request id. */
+  readonly requestId: string | undefined
+  /** `undefined`: nobody does any more. */
+  readonly process: string | undefined
+}
+
+function processOf(
+  { owner, requestId }: Waiter,
+  asker: Asker | undefined,
+  before: string | undefined,
+): string | undefined {
+  const isAsker = asker?.owner === owner && (asker.requestId ?? requestId) === requestId
+  return isAsker ? asker.process : before
+}

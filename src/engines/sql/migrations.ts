@@ -1,0 +1,175 @@
+import { KEY_BYTES_MAX, ID_BYTES_MAX, OWNER_BYTES_MAX, TYPE_CHARS_MAX } from '../../law/limits.ts'
+import type { ColumnTypes } from './sql-dialect.ts'
+
+/** One step of the schema. Steps are never changed once they were released; new ones are appended. */
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  statements(types: ColumnTypes): readonly string[]
+}
+
+/** An operation's owner is its type and node together. */
+const ANY_OWNER_BYTES_MAX = OWNER_BYTES_MAX + TYPE_CHARS_MAX + 1
+
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    version: 1,
+    name: 'keys, holds, waiters, sessions, references and what is remembered',
+    statements: (types) => [
+      ...keyTables(types),
+      ...waiterTable(types),
+      ...memoryTables(types),
+      ...sharedTables(types),
+    ],
+  },
+]
+
+function keyTables({ name, word, text, integer, serial, tableOptions }: ColumnTypes): string[] {
+  return [
+    `create table holdfast_keys (
+      id ${serial},
+      space ${word} not null,
+      name ${name(KEY_BYTES_MAX)} not null,
+      token ${integer} not null default 0,
+      holds ${integer} not null default 0,
+      waiters ${integer} not null default 0,
+      refs ${integer} not null default 0,
+      successes ${integer} not null default 0,
+      writer ${name(ANY_OWNER_BYTES_MAX)},
+      next_place ${integer} not null default 1,
+      passes ${text},
+      ended ${text},
+      ended_count ${integer} not null default 0,
+      ended_until_ms ${integer},
+      due_at_ms ${integer},
+      unique (space, name)
+    )${tableOptions}`,
+    'create index holdfast_keys_due on holdfast_keys (due_at_ms)',
+    `create table holdfast_holds (
+      key_id ${integer} not null,
+      owner ${name(ANY_OWNER_BYTES_MAX)} not null,
+      party ${name(ANY_OWNER_BYTES_MAX)} not null,
+      session ${name(ID_BYTES_MAX)},
+      "reads" ${integer} not null,
+      writes ${integer} not null,
+      token ${integer} not null,
+      since_ms ${integer} not null,
+      lease_at_ms ${integer} not null,
+      ttl_ms ${integer} not null,
+      due_at_ms ${integer} not null,
+      steps ${text} not null,
+      meta ${text},
+      type ${name(TYPE_CHARS_MAX)},
+      node ${name(OWNER_BYTES_MAX)},
+      version ${name(ID_BYTES_MAX)},
+      coordination ${word},
+      primary key (key_id, owner)
+    )${tableOptions}`,
+    'create index holdfast_holds_owner on holdfast_holds (owner)',
+    'create index holdfast_holds_session on holdfast_holds (session)',
+    'create index holdfast_holds_lease on holdfast_holds (lease_at_ms)',
+  ]
+}
+
+function waiterTable({ name, word, text, integer, tableOptions }: ColumnTypes): string[] {
+  return [
+    `create table holdfast_waiters (
+      key_id ${integer} not null,
+      place ${integer} not null,
+      owner ${name(ANY_OWNER_BYTES_MAX)} not null,
+      request_id ${name(ANY_OWNER_BYTES_MAX)} not null,
+      party ${name(ANY_OWNER_BYTES_MAX)} not null,
+      session ${name(ID_BYTES_MAX)},
+      mode ${word} not null,
+      lane ${integer} not null,
+      upgrade ${integer} not null,
+      process ${word},
+      ttl_ms ${integer} not null,
+      since_ms ${integer} not null,
+      deadline_at_ms ${integer},
+      lease_at_ms ${integer},
+      due_at_ms ${integer},
+      meta ${text},
+      type ${name(TYPE_CHARS_MAX)},
+      node ${name(OWNER_BYTES_MAX)},
+      version ${name(ID_BYTES_MAX)},
+      coordination ${word},
+      joined ${text},
+      primary key (key_id, place),
+      unique (key_id, owner, request_id)
+    )${tableOptions}`,
+    'create index holdfast_waiters_owner on holdfast_waiters (owner)',
+    'create index holdfast_waiters_session on holdfast_waiters (session)',
+    'create index holdfast_waiters_process on holdfast_waiters (process)',
+    'create index holdfast_waiters_due on holdfast_waiters (key_id, due_at_ms)',
+  ]
+}
+
+function memoryTables({ name, word, text, integer, serial, tableOptions }: ColumnTypes): string[] {
+  return [
+    `create table holdfast_refs (
+      key_id ${integer} not null,
+      node ${name(OWNER_BYTES_MAX)} not null,
+      since_ms ${integer} not null,
+      primary key (key_id, node)
+    )${tableOptions}`,
+    'create index holdfast_refs_node on holdfast_refs (node)',
+    `create table holdfast_successes (
+      key_id ${integer} not null,
+      type ${name(TYPE_CHARS_MAX)} not null,
+      version ${name(ID_BYTES_MAX)},
+      node ${name(OWNER_BYTES_MAX)} not null,
+      value ${text},
+      at_ms ${integer} not null,
+      until_ms ${integer} not null,
+      replay_only ${integer} not null,
+      primary key (key_id, type)
+    )${tableOptions}`,
+    `create table holdfast_history (
+      id ${serial},
+      space ${word} not null,
+      name ${name(KEY_BYTES_MAX)} not null,
+      owner ${name(ANY_OWNER_BYTES_MAX)} not null,
+      mode ${word} not null,
+      token ${integer} not null,
+      from_ms ${integer} not null,
+      to_ms ${integer} not null,
+      end_kind ${word} not null
+    )${tableOptions}`,
+    'create index holdfast_history_name on holdfast_history (name, id)',
+    'create index holdfast_history_to on holdfast_history (to_ms)',
+  ]
+}
+
+function sharedTables({ name, word, text, integer, serial, tableOptions }: ColumnTypes): string[] {
+  return [
+    `create table holdfast_sessions (
+      id ${name(ID_BYTES_MAX)} not null primary key,
+      grace_ms ${integer} not null,
+      keeps_leases ${integer} not null,
+      heard_at_ms ${integer} not null,
+      due_at_ms ${integer} not null,
+      ended ${integer} not null
+    )${tableOptions}`,
+    'create index holdfast_sessions_due on holdfast_sessions (due_at_ms)',
+    `create table holdfast_events (
+      id ${serial},
+      at_ms ${integer} not null,
+      body ${text} not null
+    )${tableOptions}`,
+    'create index holdfast_events_at on holdfast_events (at_ms)',
+    `create table holdfast_letters (
+      id ${serial},
+      process ${word} not null,
+      at_ms ${integer} not null,
+      body ${text} not null
+    )${tableOptions}`,
+    'create index holdfast_letters_process on holdfast_letters (process, id)',
+    `create table holdfast_state (
+      id ${integer} not null primary key,
+      floor ${integer} not null,
+      watched_until_ms ${integer} not null
+    )${tableOptions}`,
+    'insert into holdfast_state (id, floor, watched_until_ms) values (1, 0, 0)',
+  ]
+}

@@ -1,0 +1,155 @@
+import { type Kysely, sql } from 'kysely'
+import type { SqlSchema } from '../schema.ts'
+import { isSocketFailure } from '../socket-failure.ts'
+import type {
+  ColumnTypes,
+  Connection,
+  KeyName,
+  SqlDialect,
+  SqlFailure,
+  TableName,
+  Upsert,
+} from '../sql-dialect.ts'
+import { insertInto } from '../upsert.ts'
+
+/** Every collation of text takes some different names for one, if only by the spaces at their ends. */
+const TYPES: ColumnTypes = {
+  name: (bytesMax) => `varbinary(${bytesMax})`,
+  word: 'varchar(64) character set ascii collate ascii_bin',
+  text: 'mediumtext character set utf8mb4 collate utf8mb4_bin',
+  integer: 'bigint',
+  serial: 'bigint not null auto_increment primary key',
+  tableOptions: ' engine=InnoDB',
+}
+
+/**
+ * MySQL 8 and MariaDB 10.6, and those that are newer. Sessions are set up in `open-mysql.ts`, and what is
+ * here relies on it: read committed, UTC, and quotes as in standard SQL.
+ */
+export const mysqlDialect: SqlDialect = {
+  name: 'mysql',
+  types: TYPES,
+  transactions: 4,
+  begin: 'start transaction',
+  beginReading: [
+    'set transaction isolation level repeatable read',
+    'start transaction with consistent snapshot, read only',
+  ],
+  // Not `now()`: that is when the statement began, and it may have waited for a row since.
+  nowMs: sql<number>`cast(unix_timestamp(sysdate(3)) * 1000 as signed)`,
+  forUpdate: sql`for update`,
+  // MariaDB does not know `for share`.
+  forShare: sql`lock in share mode`,
+  skipLocked: sql`for update skip locked`,
+  pollMs: 50,
+
+  async upsert(db: Connection, table: TableName, { by, rows }: Upsert): Promise<void> {
+    const [first] = rows
+    if (first === undefined) return
+    const columns = Object.keys(first).filter((column) => !by.includes(column))
+    // MariaDB does not know the alias for new rows that MySQL would rather have.
+    const set = columns.map((column) => sql`${sql.ref(column)} = values(${sql.ref(column)})`)
+    await sql`${insertInto(table, rows)} on duplicate key update ${sql.join(set)}`.execute(db)
+  },
+
+  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<void> {
+    if (names.length === 0) return
+    const rows = names.map(({ space, name }) => ({ space, name }))
+    // `insert ignore` would share the rows that were there, and whoever then wants one alone deadlocks.
+    await sql`${insertInto('holdfast_keys', rows)} on duplicate key update token = token`.execute(
+      db,
+    )
+  },
+
+  /** Not a transaction, because a change to the schema would end it. */
+  async exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void> {
+    await db.connection().execute(async (connection) => {
+      await takeMigrationsLock(connection)
+      try {
+        await work(connection)
+      } finally {
+        // Without the connection the lock is gone as well.
+        await sql`select release_lock(${MIGRATIONS_LOCK})`.execute(connection).catch(() => {})
+      }
+    })
+  },
+
+  ring: async () => {},
+
+  classify(error: unknown): SqlFailure {
+    const {
+      errno,
+      code,
+      message = '',
+    } = error as Partial<Record<'errno' | 'code', unknown>> & {
+      readonly message?: string
+    }
+    if (CONFLICTS.has(errno)) return 'conflict'
+    const isLost =
+      CONNECTION_NUMBERS.has(errno) ||
+      CONNECTION_CODES.has(code) ||
+      CONNECTION_MESSAGE.test(message)
+    return isLost || isSocketFailure(error) ? 'connection' : 'other'
+  },
+
+  isDoneBefore: (error: unknown) => DONE_BEFORE.has((error as { errno?: unknown }).errno),
+}
+
+/** Locks of this kind are of the whole server; those of other databases wait a moment. */
+const MIGRATIONS_LOCK = 'holdfast_migrations'
+const MIGRATIONS_LOCK_S_MAX = 60
+
+async function takeMigrationsLock(connection: Connection): Promise<void> {
+  const { rows } = await sql<{
+    taken: number | null
+  }>`select get_lock(${MIGRATIONS_LOCK}, ${MIGRATIONS_LOCK_S_MAX}) as taken`.execute(connection)
+  if (rows[0]?.taken !== 1)
+    throw new Error(
+      `another process has been making the tables for ${MIGRATIONS_LOCK_S_MAX} s, or was stopped doing it`,
+    )
+}
+
+const CONFLICTS: ReadonlySet<unknown> = new Set([
+  1213, // Deadlock.
+  1205, // The lock was not available in time.
+  1020, // The record has changed since it was read.
+  1317, // An operator stopped the statement.
+  1969, // A time limit of the server stopped it, on MariaDB,
+  3024, // and on MySQL.
+  3572, // The lock was not available at once.
+])
+
+const CONNECTION_NUMBERS: ReadonlySet<unknown> = new Set([
+  1040, // Too many connections,
+  1203, // and too many of this user.
+  1053, // The server shuts down,
+  1077,
+  1079,
+  1080,
+  1152, // The connection was aborted,
+  1184,
+  1158, // or broke while something was read
+  1159,
+  1160, // or written.
+  1161,
+  1927, // An operator ended it, on MariaDB,
+  3169, // and on MySQL.
+  4031, // It was idle for too long.
+  2006, // The server has gone away,
+  2013, // in the middle of a statement.
+])
+
+const CONNECTION_CODES: ReadonlySet<unknown> = new Set([
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  'PROTOCOL_PACKETS_OUT_OF_ORDER',
+  'PROTOCOL_ENQUEUE_AFTER_FATAL_ERROR',
+  'PROTOCOL_ENQUEUE_AFTER_QUIT',
+  'PROTOCOL_ENQUEUE_HANDSHAKE_TWICE',
+])
+
+/** What the driver says without a code. */
+const CONNECTION_MESSAGE = /in closed state|^Connection is closed|^Connection lost/
+
+/** The table, the column, the index, or the row is there; the column or the index is gone. */
+const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1060, 1061, 1062, 1091])

@@ -1,0 +1,90 @@
+import type { Capabilities } from '../../engine/capabilities.ts'
+import { toInvalidArgument } from '../../engine/engine-errors.ts'
+import { createError } from '../../engine/errors.ts'
+import { decide, type Law } from '../../law/decide.ts'
+import { TTL_MS_MIN } from '../../law/limits.ts'
+import { DEFAULT_SETTINGS, type LawSettings } from '../../law/settings.ts'
+import { problemWithSettings } from '../../law/validate.ts'
+import type { Clock } from '../../time/clock.ts'
+import { SystemClock } from '../../time/system-clock.ts'
+import { migrate } from './migrate.ts'
+import type { SqlDatabase } from './sql-dialect.ts'
+import { SqlEngine } from './sql-engine.ts'
+import { toUnavailable } from './sql-errors.ts'
+
+export interface SqlOptions {
+  readonly settings?: Partial<LawSettings> | undefined
+  readonly clock?: Clock | undefined
+  /** The clock above decides in place of that of the database: for tests that move it. */
+  readonly isClockOurs?: boolean | undefined
+  /** The law to apply: for tests that show that a wrong one is noticed. */
+  readonly law?: Law | undefined
+}
+
+/**
+ * How long a waiter keeps its place when the process that holds its call open gives no sign any more. Each
+ * does so three times as often.
+ */
+const OPEN_PATIENCE_MS = 30_000
+
+/** What a database promises of itself: the same for all, apart from how soon others hear of a release. */
+function capabilitiesOf({ dialect }: SqlDatabase, settings: LawSettings): Capabilities {
+  return Object.freeze({
+    name: dialect.name,
+    durable: true,
+    shared: true,
+    seesDeadlocks: false,
+    leaseGranularityMs: 1,
+    ttlMsMin: TTL_MS_MIN,
+    wakeDelayMsMax: dialect.pollMs,
+    waitersPerKeyMax: settings.waitersPerKeyMax,
+    queueSurvivesRestart: true,
+    history: true,
+  })
+}
+
+/** An engine on a database that is open. It makes its tables if they are not there, and closes it in the end. */
+export async function openSqlEngine(
+  open: () => Promise<SqlDatabase>,
+  options: SqlOptions = {},
+): Promise<SqlEngine> {
+  const settings = Object.freeze({
+    ...DEFAULT_SETTINGS,
+    openPatienceMs: OPEN_PATIENCE_MS,
+    ...options.settings,
+  })
+  const problem = problemWithSettings(settings)
+  if (problem !== undefined) throw toInvalidArgument({ kind: 'open' }, problem)
+  const database = await open()
+  try {
+    await migrate(database)
+    const clock = options.clock ?? new SystemClock()
+    return await SqlEngine.open({
+      database,
+      law: options.law ?? decide,
+      settings,
+      capabilities: capabilitiesOf(database, settings),
+      clock,
+      nowMs: options.isClockOurs ? () => Math.floor(clock.nowMs()) : undefined,
+    })
+  } catch (error) {
+    await database.close()
+    throw toUnavailable(error, 'no')
+  }
+}
+
+/** Load a driver that a user has to install; without it, say which. */
+export async function loadDriver<Module>(
+  name: string,
+  load: () => Promise<Module>,
+): Promise<Module> {
+  try {
+    return await load()
+  } catch (cause) {
+    throw createError(
+      'LOCK_UNKNOWN_ENGINE',
+      `this engine needs the package ${name}: npm install ${name} kysely`,
+      { cause },
+    )
+  }
+}

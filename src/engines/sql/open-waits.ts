@@ -1,0 +1,238 @@
+import { toAborted, toClosed } from '../../engine/engine-errors.ts'
+import type { KeyCommand } from '../../law/commands.ts'
+import { ownerOf } from '../../law/operations.ts'
+import type { Granted, Outcome } from '../../law/outcomes.ts'
+import { nameOfWait, toWithdrawal, type WaitingCommand } from '../../law/waiting.ts'
+import type { Clock } from '../../time/clock.ts'
+import type { Asker, Departure } from './key-snapshot.ts'
+import type { Letter } from './letters.ts'
+import { OpenCall, OpenWait } from './open-wait.ts'
+import type { KeyName } from './sql-dialect.ts'
+
+export interface OpenWaitsOptions {
+  readonly process: string
+  readonly clock: Clock
+  readonly decide: (name: KeyName, command: KeyCommand, asker?: Asker) => Promise<Outcome>
+  /** The request id and the position of an operation's place, if it has one. */
+  readonly findPlace: (
+    name: KeyName,
+    owner: string,
+  ) => Promise<{ readonly requestId: string; readonly position: number } | undefined>
+  /** Told how many waits are open, whenever that changes. */
+  readonly onCount: (count: number) => void
+}
+
+/**
+ * The calls that this process holds open while their requests wait. Most are settled by a transaction of
+ * this process; of the others it hears by letter.
+ */
+export class OpenWaits {
+  readonly #options: OpenWaitsOptions
+  readonly #waits = new Map<string, OpenWait>()
+  /** Nobody waits any more, and what they may have been given is being taken back. */
+  readonly #leaving = new Map<string, OpenWait>()
+
+  constructor(options: OpenWaitsOptions) {
+    this.#options = options
+  }
+
+  get size(): number {
+    return this.#waits.size
+  }
+
+  /** Ask, and stay until the request is settled. */
+  ask(command: WaitingCommand, signal: AbortSignal | undefined): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      const call = new OpenCall(resolve, reject)
+      const wait = this.#join(command, call)
+      if (signal !== undefined) call.listen(signal, () => void this.#abort(wait, call, signal))
+      void this.#ask(wait, call, command)
+    })
+  }
+
+  #join(command: WaitingCommand, call: OpenCall): OpenWait {
+    const name = nameOfWait(command)
+    let wait = this.#waits.get(name)
+    if (wait === undefined) {
+      wait = new OpenWait(name, command)
+      this.#waits.set(name, wait)
+      this.#options.onCount(this.#waits.size)
+    }
+    wait.calls.add(call)
+    return wait
+  }
+
+  async #ask(wait: OpenWait, call: OpenCall, command: WaitingCommand): Promise<void> {
+    try {
+      const asker = this.#askerOf(command)
+      const outcome = await this.#options.decide(wait.keyName, command, asker)
+      if (outcome.kind === 'queued') this.#startTimer(wait, call, command)
+      else this.#answer(wait, call, outcome)
+    } catch (error) {
+      call.reject(error)
+      this.#leave(wait, call)
+    }
+  }
+
+  #askerOf(command: WaitingCommand): Asker {
+    const { process } = this.#options
+    if (command.kind === 'begin') return { owner: ownerOf(command), requestId: undefined, process }
+    return { owner: command.owner, requestId: command.requestId, process }
+  }
+
+  #answer(wait: OpenWait, call: OpenCall, outcome: Outcome): void {
+    if (call.isAborted && outcome.kind === 'granted') wait.undo(() => this.#giveBack(wait, outcome))
+    else call.resolve(outcome)
+    this.#leave(wait, call)
+  }
+
+  /** A waiting `begin` is answered `queued` after its time; the law ends an `acquire` by itself. */
+  #startTimer(wait: OpenWait, call: OpenCall, command: WaitingCommand): void {
+    if (command.kind !== 'begin' || call.isOver || command.waitMs === Infinity) return
+    const timer = this.#options.clock.setTimer(command.waitMs ?? 0, () => {
+      void this.#answerDue(wait, call)
+    })
+    call.onOver(() => timer.cancel())
+  }
+
+  /** It keeps its place; if nobody else holds a call open for it, it only asks now and then from here on. */
+  async #answerDue(wait: OpenWait, call: OpenCall): Promise<void> {
+    try {
+      const { owner, keyName } = wait
+      const place = await this.#options.findPlace(keyName, owner)
+      if (place === undefined || call.isOver) return
+      const { requestId } = place
+      const isLast = wait.calls.size === 1
+      const hangUp = { kind: 'hang-up', owner, requestId } as const
+      const asker = { owner, requestId, process: undefined }
+      const outcome = isLast ? await this.#options.decide(keyName, hangUp, asker) : undefined
+      if (call.isOver || outcome?.kind === 'refused') return
+      call.resolve(outcome ?? { kind: 'queued', position: place.position })
+    } catch (error) {
+      call.reject(error)
+    } finally {
+      if (call.isOver) this.#leave(wait, call)
+    }
+  }
+
+  /** Whether somebody here is about to be told of what a transaction decides. */
+  isOpen(name: KeyName, departure: Departure): boolean {
+    const wait = this.#waits.get(nameOfDeparture(name, departure.waiter))
+    return wait?.isAwaited === true
+  }
+
+  /** A transaction of this process has settled a request. */
+  settle(name: KeyName, { waiter, answer }: Departure): void {
+    const waitName = nameOfDeparture(name, waiter)
+    const wait = this.#waits.get(waitName) ?? this.#leaving.get(waitName)
+    if (wait !== undefined) this.#deliver(wait, answer)
+  }
+
+  #deliver(wait: OpenWait, answer: Outcome): void {
+    if (!wait.isAwaited && answer.kind === 'granted') {
+      wait.undo(() => this.#giveBack(wait, answer))
+      return
+    }
+    for (const call of wait.calls) call.resolve(answer)
+    this.#forget(wait)
+  }
+
+  /** Another process has settled a request. A grant is the owner's once it was taken. */
+  async receive({ name, owner, requestId, ttlMs, answer }: Letter): Promise<void> {
+    const wait = this.#waits.get(nameOfDeparture(name, { owner, requestId }))
+    if (answer.kind !== 'granted') {
+      if (wait !== undefined) this.#deliver(wait, answer)
+      return
+    }
+    if (wait === undefined) return this.#giveUp(name, { owner, requestId })
+    const { token } = answer
+    const renew = { kind: 'renew', key: name.name, owner, ttlMs, token } as const
+    const taken = await this.#options.decide(name, renew)
+    if (taken.kind === 'renewed') this.#deliver(wait, { ...answer, leaseMs: taken.leaseMs })
+    else this.#deliver(wait, { kind: 'refused', code: 'abandoned' })
+  }
+
+  /** Nobody here waits for it any more: the next one gets it. */
+  async #giveUp(
+    name: KeyName,
+    { owner, requestId }: { readonly owner: string; readonly requestId: string },
+  ): Promise<void> {
+    const cancel = {
+      kind: 'cancel',
+      key: name.name,
+      owner,
+      requestId,
+      reason: 'abandoned',
+    } as const
+    await this.#options.decide(name, cancel)
+  }
+
+  /**
+   * Ask again for everything that nothing was heard of: a letter may be lost with a process that died
+   * before it could write it.
+   */
+  async askAgain(stillQueued: ReadonlySet<string>): Promise<void> {
+    const lost = [...this.#waits.values()].filter(({ name }) => !stillQueued.has(name))
+    await Promise.all(
+      lost.map(async (wait) => {
+        const outcome = await this.#options.decide(wait.keyName, { ...wait.command, waitMs: 0 })
+        if (outcome.kind !== 'queued') this.#deliver(wait, outcome)
+      }),
+    )
+  }
+
+  async #abort(wait: OpenWait, call: OpenCall, signal: AbortSignal): Promise<void> {
+    if (call.isOver) return
+    call.isAborted = true
+    const error = toAborted(wait.command, signal)
+    if (!wait.isAwaited) {
+      this.#forget(wait)
+      this.#leaving.set(wait.name, wait)
+      try {
+        await this.#options.decide(wait.keyName, toWithdrawal(wait.command))
+        await wait.undoing
+      } catch (cause) {
+        call.reject(cause)
+      } finally {
+        if (this.#leaving.get(wait.name) === wait) this.#leaving.delete(wait.name)
+      }
+    }
+    call.reject(error)
+    this.#leave(wait, call)
+  }
+
+  /** It was granted to somebody who had given up: it counts as taken, and so it is released. */
+  async #giveBack({ command, keyName, owner }: OpenWait, { token }: Granted): Promise<void> {
+    const back: KeyCommand =
+      command.kind === 'acquire'
+        ? { kind: 'release', key: keyName.name, owner, mode: command.mode ?? 'write', token }
+        : { ...command, kind: 'finish', requestId: undefined, success: false, token }
+    await this.#options.decide(keyName, back)
+  }
+
+  #leave(wait: OpenWait, call: OpenCall): void {
+    wait.calls.delete(call)
+    if (wait.calls.size === 0) this.#forget(wait)
+  }
+
+  #forget(wait: OpenWait): void {
+    if (this.#waits.get(wait.name) !== wait) return
+    this.#waits.delete(wait.name)
+    this.#options.onCount(this.#waits.size)
+  }
+
+  rejectAll(): void {
+    for (const wait of [...this.#waits.values()]) {
+      for (const call of wait.calls) call.reject(toClosed())
+      this.#forget(wait)
+    }
+  }
+}
+
+/** The same as `nameOfWait` says of the command. */
+export function nameOfDeparture(
+  { space, name }: KeyName,
+  { owner, requestId }: { readonly owner: string; readonly requestId: string },
+): string {
+  return space === 'operation' ? `${name}\n${owner}` : `${name}\n${owner}\n${requestId}`
+}

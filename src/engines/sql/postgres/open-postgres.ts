@@ -1,0 +1,99 @@
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
+import type { ClientConfig, Pool, PoolClient } from 'pg'
+import type { SqlSchema } from '../schema.ts'
+import type { SqlDatabase } from '../sql-dialect.ts'
+import { postgresDialect } from './postgres-dialect.ts'
+import { PostgresListener } from './postgres-listener.ts'
+
+type Driver = typeof import('pg')
+
+/** Besides the transactions: reads, and whoever finds a connection dead and needs another at once. */
+const CONNECTIONS_MAX: number = postgresDialect.transactions + 2
+const CONNECT_MS_MAX = 5000
+const KEEP_ALIVE_AFTER_MS = 10_000
+const PULSE_MS_MAX = 3000
+
+/** As numbers: instants and counts are below 2^53. The driver makes strings of them. */
+const BIGINT = 20
+const NUMERIC = 1700
+
+/** A database of PostgreSQL 12 or newer; tables are made where its `search_path` points. */
+export async function openPostgres(url: string): Promise<SqlDatabase> {
+  const driver = await import('pg')
+  const config = configure(driver, url)
+  const pool = new driver.Pool({ ...config, max: CONNECTIONS_MAX, allowExitOnIdle: true })
+  // A connection that is cut is replaced when the next one is needed. Whoever was using it hears of it by
+  // the statement; the events that tell it besides would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  const db = new Kysely<SqlSchema>({ dialect: new PostgresDialect({ pool: settle(pool) }) })
+  const listeners: PostgresListener[] = []
+  const close = async (): Promise<void> => {
+    await Promise.all([...listeners.map((listener) => listener.close()), db.destroy()])
+  }
+  try {
+    const warnings = await findWarnings(db)
+    return {
+      dialect: postgresDialect,
+      db,
+      warnings,
+      async listen(process: string, onRing: () => void): Promise<void> {
+        const createClient = (): InstanceType<Driver['Client']> =>
+          new driver.Client({ ...config, query_timeout: PULSE_MS_MAX })
+        const listener = new PostgresListener({ createClient, process, onRing })
+        listeners.push(listener)
+        await listener.start()
+      },
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function configure(driver: Driver, url: string): ClientConfig {
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    fallback_application_name: 'holdfast',
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === BIGINT || oid === NUMERIC ? Number : driver.types.getTypeParser(oid, format),
+    },
+  }
+}
+
+/**
+ * With `synchronous_commit` off the server answers before a commit is on disk, and a crash takes back a
+ * lock that somebody was told to have. Asked of every new connection before anything else.
+ */
+const SETTLE = `select set_config('synchronous_commit', 'on', false)
+  where current_setting('synchronous_commit') not in ('on', 'remote_apply')`
+
+function settle(pool: Pool): PostgresPool {
+  const settled = new WeakSet<PoolClient>()
+  return {
+    async connect(): Promise<PostgresPoolClient> {
+      const client = await pool.connect()
+      try {
+        if (!settled.has(client)) await client.query(SETTLE)
+      } catch (error) {
+        client.release(true)
+        throw error
+      }
+      settled.add(client)
+      return client as PostgresPoolClient
+    },
+    end: () => pool.end(),
+  }
+}
+
+async function findWarnings(db: Kysely<SqlSchema>): Promise<string[]> {
+  const { rows } = await sql<{ fsync: string }>`show fsync`.execute(db)
+  return rows[0]?.fsync === 'on'
+    ? []
+    : ['fsync is off: locks may be forgotten when the machine of the database fails']
+}

@@ -1,0 +1,162 @@
+import type { Generated } from 'kysely'
+
+/**
+ * The tables. Instants are milliseconds since the epoch on the clock of the database, so that a person
+ * can read them; `null` is never. Texts that the engine alone reads are JSON.
+ */
+export interface SqlSchema {
+  readonly holdfast_keys: KeyTable
+  readonly holdfast_holds: HoldTable
+  readonly holdfast_waiters: WaiterTable
+  readonly holdfast_sessions: SessionTable
+  readonly holdfast_refs: ReferenceTable
+  readonly holdfast_successes: SuccessTable
+  readonly holdfast_history: HistoryTable
+  readonly holdfast_events: EventTable
+  readonly holdfast_letters: LetterTable
+  readonly holdfast_state: StateTable
+  readonly holdfast_migrations: MigrationTable
+}
+
+export type Space = 'lock' | 'operation'
+
+/** One row for each key that has anything: whoever decides on the key locks it first. */
+export interface KeyTable {
+  id: Generated<number>
+  space: Space
+  name: string
+  /** Every token given on this key so far is at most this, or at most the floor. */
+  token: number
+  holds: number
+  waiters: number
+  refs: number
+  successes: number
+  /** The owner whose hold has a write count. */
+  writer: string | null
+  /** The place of the next waiter. Taken under the lock on this row, so places are in order. */
+  next_place: number
+  /** How often each lane was passed, as a JSON array. */
+  passes: string | null
+  /** The ends that are remembered, oldest first, as a JSON array. */
+  ended: string | null
+  ended_count: number
+  /** When the last of them is forgotten. */
+  ended_until_ms: number | null
+  /** The soonest moment at which anything of this key has to be looked at. */
+  due_at_ms: number | null
+}
+
+export interface HoldTable {
+  key_id: number
+  owner: string
+  party: string
+  session: string | null
+  reads: number
+  writes: number
+  token: number
+  since_ms: number
+  lease_at_ms: number
+  ttl_ms: number
+  /** The lease, or the time in which a grant has to be taken if that is sooner. */
+  due_at_ms: number
+  steps: string
+  meta: string | null
+  type: string | null
+  node: string | null
+  version: string | null
+  coordination: string | null
+}
+
+export interface WaiterTable {
+  key_id: number
+  place: number
+  owner: string
+  request_id: string
+  party: string
+  session: string | null
+  mode: 'read' | 'write'
+  lane: number
+  upgrade: number
+  /** The process that holds a call open for it, if one does. */
+  process: string | null
+  ttl_ms: number
+  since_ms: number
+  deadline_at_ms: number | null
+  lease_at_ms: number | null
+  due_at_ms: number | null
+  meta: string | null
+  type: string | null
+  node: string | null
+  version: string | null
+  coordination: string | null
+  joined: string | null
+}
+
+export interface SessionTable {
+  id: string
+  grace_ms: number
+  keeps_leases: number
+  heard_at_ms: number
+  due_at_ms: number
+  /** It has ended, and what it had is being ended key by key. */
+  ended: number
+}
+
+export interface ReferenceTable {
+  key_id: number
+  node: string
+  since_ms: number
+}
+
+export interface SuccessTable {
+  key_id: number
+  type: string
+  version: string | null
+  node: string
+  value: string | null
+  at_ms: number
+  until_ms: number
+  replay_only: number
+}
+
+export interface HistoryTable {
+  id: Generated<number>
+  space: Space
+  name: string
+  owner: string
+  mode: 'read' | 'write'
+  token: number
+  from_ms: number
+  to_ms: number
+  end_kind: string
+}
+
+/** What watchers are told. Written only while somebody watches, and for a minute. */
+export interface EventTable {
+  id: Generated<number>
+  at_ms: number
+  body: string
+}
+
+/** The answer to a call that another process holds open. */
+export interface LetterTable {
+  id: Generated<number>
+  process: string
+  at_ms: number
+  body: string
+}
+
+/** One row, for what is true of all keys. */
+export interface StateTable {
+  id: number
+  /** Tokens of keys whose rows were removed are at most this. */
+  floor: number
+  /** Somebody watches, at least until then. */
+  watched_until_ms: number
+}
+
+export interface MigrationTable {
+  version: number
+  name: string
+  at_ms: number
+}

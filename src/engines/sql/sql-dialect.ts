@@ -1,0 +1,105 @@
+import type { Kysely, RawBuilder } from 'kysely'
+import type { SqlSchema } from './schema.ts'
+
+/** Statements go through this one, inside a transaction or outside. */
+export type Connection = Kysely<SqlSchema>
+
+/** What the columns of a table are made of. */
+export interface ColumnTypes {
+  /** A name that is compared byte by byte, up to this many bytes. */
+  name(bytesMax: number): string
+  /** A short ASCII word. */
+  readonly word: string
+  /** Text without a bound of its own; never compared. */
+  readonly text: string
+  /** A whole number up to 2^53. */
+  readonly integer: string
+  /** A whole column: a primary key that numbers itself and never uses a number twice. */
+  readonly serial: string
+  /** What follows the closing bracket of a table. */
+  readonly tableOptions: string
+}
+
+/** What an error of a driver means. */
+export type SqlFailure =
+  /** Two transactions stood in each other's way, or the database was busy: nothing happened. */
+  | 'conflict'
+  /** The connection is gone, or could not be made. */
+  | 'connection'
+  /** The database refused: no space, no right, no such table. */
+  | 'other'
+
+export type TableName = keyof SqlSchema
+
+export type Row = Readonly<Record<string, string | number | null>>
+
+export interface KeyName {
+  readonly space: 'lock' | 'operation'
+  readonly name: string
+}
+
+/** What differs between databases. Everything else is one engine. */
+export interface SqlDialect {
+  readonly name: 'sqlite' | 'postgres' | 'mysql'
+  readonly types: ColumnTypes
+  /** How many transactions of one process are open at the same time, at most. */
+  readonly transactions: number
+  /** The statement that begins a transaction that writes. */
+  readonly begin: string
+  /** Those that begin one that reads a single moment. */
+  readonly beginReading: readonly string[]
+  /** Milliseconds since the epoch on the clock of the database, now and not when the transaction began. */
+  readonly nowMs: RawBuilder<number>
+  /** At the end of a select that locks the rows it finds; empty where a transaction has them all. */
+  readonly forUpdate: RawBuilder<unknown>
+  readonly forShare: RawBuilder<unknown>
+  /** The same as `forUpdate`, without those that somebody else has. */
+  readonly skipLocked: RawBuilder<unknown>
+  /**
+   * The longest time from a commit to when another process hears of it, without load. 0 where the
+   * database tells it; otherwise processes that wait look this often.
+   */
+  readonly pollMs: number
+
+  /** Insert rows; those that are there get all other columns of these. `by` is the primary key. */
+  upsert(db: Connection, table: TableName, put: Upsert): Promise<void>
+
+  /** Make the rows of keys that have none. They and those that were there are locked. */
+  insertKeys(db: Connection, names: readonly KeyName[]): Promise<void>
+
+  /** Run while no other process does: for migrations. */
+  exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void>
+
+  /** In a transaction: when it commits, these processes are told at once, as far as that is possible. */
+  ring(db: Connection, processes: readonly string[]): Promise<void>
+
+  classify(error: unknown): SqlFailure
+
+  /**
+   * Only where a change to the schema commits by itself, so that a migration that was killed is half
+   * done: whether this error says that the statement was done before.
+   */
+  isDoneBefore?(error: unknown): boolean
+}
+
+export interface Upsert {
+  readonly by: readonly string[]
+  readonly rows: readonly Row[]
+}
+
+/** A database that is open. */
+export interface SqlDatabase {
+  readonly dialect: SqlDialect
+  readonly db: Kysely<SqlSchema>
+  /** Settings of the server that take something away from what is promised, in words for an operator. */
+  readonly warnings?: readonly string[]
+  /**
+   * Be told when this process is rung for, and whenever that may have been missed. Resolves when it is
+   * sure that every later ring is heard. Does nothing where the database cannot tell.
+   */
+  listen(process: string, onRing: () => void): Promise<void>
+  close(): Promise<void>
+}
+
+/** Everybody who watches. */
+export const ALL_PROCESSES = '*'

@@ -1,0 +1,21 @@
+import { createError, LockError } from '../../engine/errors.ts'
+
+/** The database could not be asked, or did not answer: what that means for whoever asked us. */
+export function toUnavailable(error: unknown, applied: 'no' | 'maybe'): LockError {
+  if (error instanceof LockError) return error
+  const what = error instanceof Error ? error.message : String(error)
+  return createError('LOCK_ENGINE_UNAVAILABLE', `the database does not answer: ${what}`, {
+    cause: error,
+    applied,
+  })
+}
+
+/** The database answered that it will not: no space, no right, no table. Nobody can go on by asking again. */
+export function toRefused(error: unknown, applied: 'no' | 'maybe'): LockError {
+  if (error instanceof LockError) return error
+  const what = error instanceof Error ? error.message : String(error)
+  return createError('LOCK_STORAGE_FAILED', `the database refused: ${what}`, {
+    cause: error,
+    applied,
+  })
+}
