@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +20,8 @@ export interface SqlFixtureOptions extends SqlOptions {
   readonly name: string
   readonly create: () => Promise<EmptyDatabase>
 }
+
+const MEMORY = '/dev/shm'
 
 /** Longer leaps would pass leases before their renewals could reach the database. */
 const LEAP_MS = 5_000
@@ -106,9 +109,9 @@ class SqlLives {
   }
 }
 
-/** A file of its own for each test. */
+/** A file of its own for each test; in memory where there is a place for that, because it is synced often. */
 export async function createSqliteFile(): Promise<EmptyDatabase> {
-  const directory = await mkdtemp(join(tmpdir(), 'holdfast-sqlite-'))
+  const directory = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'holdfast-sqlite-'))
   return {
     open: () => openSqlite(join(directory, 'locks.db')),
     remove: () => rm(directory, { recursive: true }),

@@ -2,15 +2,12 @@ import { sql } from 'kysely'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import { WATCHED_MS } from './event-feed.ts'
+import { HistoryTrimmer, removeOlder } from './history.ts'
 import { nameOfDeparture, type OpenWaits } from './open-waits.ts'
 import type { KeyName, SqlDatabase } from './sql-dialect.ts'
-import { HISTORY_KEPT_MS } from './sql-reads.ts'
 
 /** A letter that nobody fetched for this long was written to a process that is gone. */
 const LETTER_KEPT_MS = 10 * 60_000
-
-/** Rows that one statement removes, so that none locks the table for long. */
-const REMOVED_AT_ONCE = 1_000
 
 export interface HousekeepingOptions {
   readonly database: SqlDatabase
@@ -29,6 +26,7 @@ export interface HousekeepingOptions {
 export class Housekeeping {
   readonly #options: HousekeepingOptions
   readonly #everyMs: number
+  readonly #history = new HistoryTrimmer()
   #timer: Timer | undefined
   #running: Promise<void> | undefined
   #isClosed = false
@@ -90,31 +88,13 @@ export class Housekeeping {
   async removeOld(): Promise<number> {
     const { db } = this.#options.database
     const nowMs = await this.#options.databaseClock.nowMs(db)
-    const removed = [
-      await this.#remove('holdfast_events', 'at_ms', nowMs - WATCHED_MS),
-      await this.#remove('holdfast_letters', 'at_ms', nowMs - LETTER_KEPT_MS),
-      await this.#remove('holdfast_history', 'to_ms', nowMs - HISTORY_KEPT_MS),
-    ]
-    return removed.reduce((sum, count) => sum + count, 0)
-  }
-
-  async #remove(
-    table: 'holdfast_events' | 'holdfast_letters' | 'holdfast_history',
-    column: 'at_ms' | 'to_ms',
-    beforeMs: number,
-  ): Promise<number> {
-    const { db } = this.#options.database
-    let removed = 0
-    for (;;) {
-      const { rows } = await sql<{ id: number }>`
-        select id from ${sql.table(table)} where ${sql.ref(column)} < ${beforeMs}
-        order by id limit ${sql.lit(REMOVED_AT_ONCE)}`.execute(db)
-      if (rows.length === 0) return removed
-      const ids = rows.map(({ id }) => id)
-      await db.deleteFrom(table).where('id', 'in', ids).execute()
-      removed += rows.length
-      if (rows.length < REMOVED_AT_ONCE) return removed
-    }
+    const events = { table: 'holdfast_events', column: 'at_ms' } as const
+    const letters = { table: 'holdfast_letters', column: 'at_ms' } as const
+    return (
+      (await removeOlder(db, events, nowMs - WATCHED_MS)) +
+      (await removeOlder(db, letters, nowMs - LETTER_KEPT_MS)) +
+      (await this.#history.trim(db, nowMs))
+    )
   }
 
   async close(): Promise<void> {

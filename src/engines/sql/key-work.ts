@@ -155,6 +155,7 @@ class KeyRun {
   async decide({ name, command, asker }: KeyJob): Promise<Outcome> {
     const snapshot = this.#snapshotOf(name)
     for (const session of this.#sessionsOver(snapshot)) {
+      if (command.kind === 'leave' && command.session === session) continue
       await this.#decideOne(snapshot, { kind: 'leave', session }, undefined)
     }
     return this.#decideOne(snapshot, command, asker)

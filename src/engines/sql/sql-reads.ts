@@ -2,8 +2,6 @@ import { type Selectable, sql } from 'kysely'
 import { unreachable } from '../../law/assert.ts'
 import type { Namespace, Waiter } from '../../law/view.ts'
 import type {
-  HistoryQuery,
-  HistoryReply,
   InspectReply,
   ListQuery,
   ListReply,
@@ -13,6 +11,8 @@ import type {
   StatsReply,
 } from '../../engine/queries.ts'
 import { showHolder, showRemembered, showWaiter } from '../../engine/show-key.ts'
+import { ABSENT_KEY } from './absent-key.ts'
+import { readHistory } from './history.ts'
 import { loadKeys } from './key-loader.ts'
 import { loadPart } from './key-parts.ts'
 import { KeySnapshot } from './key-snapshot.ts'
@@ -20,13 +20,9 @@ import { toWaiter } from './row-codec.ts'
 import type { KeyTable } from './schema.ts'
 import type { KeyName } from './sql-dialect.ts'
 import type { TransactionContext } from './transaction-context.ts'
-import { ABSENT_KEY } from './absent-key.ts'
 
 const QUEUE_SHOWN = 100
 const LIST_SHOWN = 100
-const HISTORY_SHOWN = 100
-const HISTORY_PER_KEY_MAX = 100
-export const HISTORY_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000
 
 /** Higher than anything that can follow in a name. */
 const LAST_CHARACTER = '\u{10FFFF}'
@@ -51,7 +47,7 @@ export async function readSql(context: TransactionContext, query: Query): Promis
     case 'stats':
       return stats(context)
     case 'history':
-      return history(context, query)
+      return readHistory(context, query)
     default:
       return unreachable(query)
   }
@@ -203,33 +199,5 @@ async function stats({ db, nowMs }: TransactionContext): Promise<StatsReply> {
     sessions: number('sessions'),
     references: number('references'),
     ended: number('ended'),
-  }
-}
-
-async function history(
-  { db, nowMs }: TransactionContext,
-  { key, namespace, limit = HISTORY_SHOWN }: HistoryQuery,
-): Promise<HistoryReply> {
-  let rows = db
-    .selectFrom('holdfast_history')
-    .selectAll()
-    .where('to_ms', '>', nowMs - HISTORY_KEPT_MS)
-    .orderBy('id', 'desc')
-  if (namespace !== undefined) rows = rows.where('space', '=', namespace)
-  if (key !== undefined)
-    rows = rows.where('name', '=', key).limit(Math.min(limit, HISTORY_PER_KEY_MAX))
-  else rows = rows.limit(limit)
-  const found = await rows.execute()
-  return {
-    ends: found.map((row) => ({
-      namespace: row.space,
-      key: row.name,
-      owner: row.owner,
-      mode: row.mode,
-      token: row.token,
-      fromMs: row.from_ms,
-      toMs: row.to_ms,
-      end: row.end_kind as HistoryReply['ends'][number]['end'],
-    })),
   }
 }

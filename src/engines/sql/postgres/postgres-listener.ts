@@ -25,6 +25,7 @@ export class PostgresListener {
   #client: Client | undefined
   #pauseMs: number = PAUSE_MS_MIN
   #timer: NodeJS.Timeout | undefined
+  #isListening = false
   #isClosed = false
 
   constructor(options: ListenerOptions) {
@@ -44,7 +45,9 @@ export class PostgresListener {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    await this.#client?.end().catch(() => {})
+    const ended = this.#client?.end().catch(() => {})
+    // One that never connected may never say that it has ended.
+    if (this.#isListening) await ended
   }
 
   async #connect(): Promise<void> {
@@ -59,8 +62,12 @@ export class PostgresListener {
     await client.connect()
     await client.query(`listen ${CHANNEL}`)
     unref(client)
+    this.#isListening = true
     this.#pauseMs = PAUSE_MS_MIN
-    client.once('end', () => this.#connectLater())
+    client.once('end', () => {
+      this.#isListening = false
+      this.#connectLater()
+    })
     this.#pulseLater(client)
   }
 
@@ -74,12 +81,12 @@ export class PostgresListener {
     try {
       await this.#connect()
     } catch {
-      // One that never connected may never say that it has ended.
       void this.#client?.end().catch(() => {})
       this.#connectLater()
       return
     }
-    if (!this.#isClosed) this.#options.onRing()
+    if (this.#isClosed) await this.close()
+    else this.#options.onRing()
   }
 
   #pulseLater(client: Client): void {
