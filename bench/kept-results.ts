@@ -1,12 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { renderNetworkPlot } from './network-plot.ts'
+import { hasPlot, type PlottedGroup, renderRatePlot } from './rate-plot.ts'
 import { renderSummary } from './report.ts'
 import { type GroupName, SCENARIO_GROUPS } from './scenario-list.ts'
 import type { Summary } from './summary.ts'
 
 const PAGE = new URL('../docs/performance.md', import.meta.url)
 const PLOTS = new URL('../docs/plots/', import.meta.url)
-const NETWORK_PLOT = new URL('network.svg', PLOTS)
 
 /** What the docs show of the last run that was kept, and the summary that it was made from. */
 export interface KeptResults {
@@ -20,8 +19,8 @@ export function readKept(group: GroupName): KeptResults {
   return { summary, tables: tables?.trim() }
 }
 
-export function readKeptPlot(): string {
-  return readFileSync(NETWORK_PLOT, 'utf8')
+export function readKeptPlot(group: PlottedGroup): string {
+  return readFileSync(toPlotFile(group), 'utf8')
 }
 
 export function keepResults(group: GroupName, summary: Summary): void {
@@ -36,9 +35,9 @@ export function keepResults(group: GroupName, summary: Summary): void {
     PAGE,
     page.replace(toTables(group), () => `\n${renderSummary(part)}\n\n`),
   )
-  if (group !== 'network') return
+  if (!hasPlot(group)) return
   mkdirSync(PLOTS, { recursive: true })
-  writeFileSync(NETWORK_PLOT, renderNetworkPlot(part))
+  writeFileSync(toPlotFile(group), renderRatePlot(group, part))
 }
 
 export function writeJson(file: string | URL, summary: Summary): void {
@@ -47,6 +46,10 @@ export function writeJson(file: string | URL, summary: Summary): void {
 
 function toResultsFile(group: GroupName): URL {
   return new URL(`./results/${group}.json`, import.meta.url)
+}
+
+function toPlotFile(group: PlottedGroup): URL {
+  return new URL(`${group}.svg`, PLOTS)
 }
 
 function toTables(group: GroupName): RegExp {

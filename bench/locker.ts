@@ -6,3 +6,9 @@ export interface Locker {
 
 /** Acquire the key, run, release. Waits for as long as it takes. */
 export type Cycle = (key: string, run: () => Promise<void>) => Promise<unknown>
+
+/** Those who compete, by name; each is opened in a process of its own. */
+export type Lockers = Readonly<Record<string, () => Promise<Locker>>>
+
+/** The lease of every peer that has one; ours has the same by default. */
+export const TTL_MS = 30_000

@@ -1,4 +1,6 @@
-import type { Locker } from './locker.ts'
+/** Those who compete over the network; each has a server for itself, in a process of its own. */
+import { openOnDatabase } from './database-server.ts'
+import type { Locker, Lockers } from './locker.ts'
 import { openOnBareHttp, openOnHoldfast } from './node-server.ts'
 import { createPooledLocker } from './pooled-locker.ts'
 import {
@@ -7,11 +9,6 @@ import {
   type RedisLibrary,
   type RedisLockerOptions,
 } from './redis-lockers.ts'
-
-export type OpenLocker = () => Promise<Locker>
-
-/** Those who compete over the network by name; each has a server for itself, in a process of its own. */
-export type NetworkLockers = Readonly<Record<string, OpenLocker>>
 
 export const SESSION = 'Holdfast session'
 export const SESSION_EACH = 'Holdfast session each'
@@ -29,7 +26,7 @@ export const onAof = (library: RedisLibrary): string => `${library}, AOF always`
 export const tuned = (library: RedisLibrary): string => `${library}, tuned`
 
 /** Ours, through whatever a program would use: one connection for all of its workers. */
-export const OUR_LOCKERS: NetworkLockers = {
+export const OUR_LOCKERS: Lockers = {
   [SESSION]: () => openOnHoldfast('memory', openAcquireLocker),
   [DURABLE_SESSION]: () => openOnHoldfast('durable', openAcquireLocker),
   [SDK_OVER_HTTP]: () =>
@@ -37,41 +34,42 @@ export const OUR_LOCKERS: NetworkLockers = {
   [POST]: () => openOnHoldfast('memory', openPostLocker),
 }
 
-export const OUR_LOCKERS_EACH: NetworkLockers = {
+export const OUR_LOCKERS_EACH: Lockers = {
   [SESSION_EACH]: () =>
     openOnHoldfast('memory', (url) => createPooledLocker(() => openAcquireLocker(url))),
 }
 
-export const BARE_HTTP_LOCKER: NetworkLockers = {
+export const BARE_HTTP_LOCKER: Lockers = {
   [BARE_HTTP]: () => openOnBareHttp(openPostLocker),
 }
 
 /** The libraries on Redis, one connection for all workers. */
-export const REDIS_LOCKERS: NetworkLockers = createRedisLockers((library) => library, {})
-export const AOF_LOCKERS: NetworkLockers = createRedisLockers(onAof, { appendonly: 'always' })
+export const REDIS_LOCKERS: Lockers = createRedisLockers((library) => library, {})
+export const AOF_LOCKERS: Lockers = createRedisLockers(onAof, { appendonly: 'always' })
 
 /**
  * The same for those who wait: a connection for each. Workers who poll through one connection overtake
  * each other in its pipeline, which is faster than anything that nodes of a fleet could do.
  */
-export const POLLING_LOCKERS: NetworkLockers = {
+export const POLLING_LOCKERS: Lockers = {
   ...createRedisLockers((library) => library, { isConnectionEach: true }),
   ...createRedisLockers(tuned, { isConnectionEach: true, retryMs: TUNED_RETRY_MS }),
 }
 
-export function createAdvisoryLockers(connections: number): NetworkLockers {
+export function createAdvisoryLockers(connections: number): Lockers {
   return {
-    [ADVISORY]: async () => {
-      const { openPostgresAdvisoryLocker } = await import('./lockers/postgres-advisory-locker.ts')
-      return openPostgresAdvisoryLocker(connections)
-    },
+    [ADVISORY]: () =>
+      openOnDatabase('PostgreSQL', async (url) => {
+        const advisory = await import('./lockers/postgres-advisory-locker.ts')
+        return advisory.createPostgresAdvisoryLocker(url, connections)
+      }),
   }
 }
 
 function createRedisLockers(
   toName: (library: RedisLibrary) => string,
   options: RedisLockerOptions,
-): NetworkLockers {
+): Lockers {
   return Object.fromEntries(
     REDIS_LIBRARIES.map((library) => [toName(library), () => openRedisLocker(library, options)]),
   )

@@ -3,9 +3,6 @@ import { type RedisOptions, startRedis } from '../test/services/redis.ts'
 import type { Cycle, Locker } from './locker.ts'
 import { createPooledLocker } from './pooled-locker.ts'
 
-/** The lease of every peer; ours has the same by default. */
-export const TTL_MS = 30_000
-
 export type RedisLibrary = 'redlock' | 'redis-semaphore' | 'verrou' | 'ioredis by hand'
 
 type CreateCycle = (client: Redis, retryMs: number | undefined) => Cycle

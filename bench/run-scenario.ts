@@ -22,7 +22,9 @@ export async function runScenario(scenario: Scenario, dose: Dose): Promise<Round
     const rounds = new Map<string, Map<string, Sample[]>>()
     for (const caseName of scenario.cases) {
       const plan = { caseName, dose, isOnce: scenario.measuredOnce === true }
-      rounds.set(caseName, await runCase(processes, plan))
+      const leftOut = scenario.leftOut?.[caseName] ?? []
+      const taking = [...processes].filter(([name]) => !leftOut.includes(name))
+      rounds.set(caseName, await runCase(new Map(taking), plan))
     }
     return rounds
   } finally {

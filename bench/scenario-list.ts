@@ -19,16 +19,22 @@ const NETWORK: ScenarioModules = {
   'network-hot-key': () => import('./scenarios/network-hot-key.ts'),
 }
 
-const MODULES: ScenarioModules = { ...IN_PROCESS, ...NETWORK }
+const SQL: ScenarioModules = {
+  'sql-uncontended': () => import('./scenarios/sql-uncontended.ts'),
+  'sql-hot-key': () => import('./scenarios/sql-hot-key.ts'),
+}
+
+const MODULES: ScenarioModules = { ...IN_PROCESS, ...NETWORK, ...SQL }
 
 export const SCENARIO_NAMES: readonly string[] = Object.keys(MODULES)
 
 /** Scenarios that are kept and shown together. */
-export type GroupName = 'in-process' | 'network'
+export type GroupName = 'in-process' | 'network' | 'sql'
 
 export const SCENARIO_GROUPS: Readonly<Record<GroupName, readonly string[]>> = {
   'in-process': Object.keys(IN_PROCESS),
   network: Object.keys(NETWORK),
+  sql: Object.keys(SQL),
 }
 
 export async function loadScenario(name: string, dose: Dose): Promise<Scenario> {

@@ -46,9 +46,9 @@ export function summarize(scenario: Scenario, rounds: Rounds): ScenarioSummary {
   const samplesOf = (caseName: string, contestant: string): readonly Sample[] =>
     rounds.get(caseName)?.get(contestant) ?? []
   const rows = cases.flatMap((caseName) =>
-    Object.keys(contestants).map((contestant) => {
+    Object.keys(contestants).flatMap((contestant) => {
       const samples = samplesOf(caseName, contestant)
-      return { caseName, contestant, ...toRow(figure, samples) }
+      return samples.length === 0 ? [] : [{ caseName, contestant, ...toRow(figure, samples) }]
     }),
   )
   const verdicts = comparisons.map((comparison) => {

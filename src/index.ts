@@ -46,6 +46,7 @@ export type {
   ForceReleaseOptions,
   HistoryOptions,
   InspectOptions,
+  LawOptions,
   ListOptions,
   LocksOptions,
   OnceOptions,
@@ -66,5 +67,6 @@ export type {
   OperationHandle,
   OperationResult,
 } from './locks/operation-handle.ts'
+export type { TlsOptions } from './locks/tls-options.ts'
 export type { LockWatch } from './locks/watch-stream.ts'
 export type { Clock, Timer } from './time/clock.ts'

@@ -1,17 +1,12 @@
-import { Pool } from 'pg'
-import { startPostgres } from '../../test/services/postgres.ts'
 import type { Locker } from '../locker.ts'
+import { createPostgresPool } from '../postgres-pool.ts'
 
 const ACQUIRE = { name: 'acquire', text: 'SELECT pg_advisory_lock(hashtextextended($1, 0))' }
 const RELEASE = { name: 'release', text: 'SELECT pg_advisory_unlock(hashtextextended($1, 0))' }
 
 /** A lock of this kind belongs to a connection: whoever holds one or waits for one has one. */
-export async function openPostgresAdvisoryLocker(connections: number): Promise<Locker> {
-  const service = await startPostgres()
-  // Connections last for as long as the bench, and are not made anew after another one's turn.
-  const pool = new Pool({ connectionString: service.url, max: connections, idleTimeoutMillis: 0 })
-  // The pool says good-bye without waiting, so the server may end a connection first.
-  pool.on('error', () => {})
+export function createPostgresAdvisoryLocker(url: string, connections: number): Locker {
+  const pool = createPostgresPool(url, connections)
   return {
     async cycle(key, run) {
       const client = await pool.connect()
@@ -20,9 +15,6 @@ export async function openPostgresAdvisoryLocker(connections: number): Promise<L
       await client.query({ ...RELEASE, values: [key] })
       client.release()
     },
-    close: async () => {
-      await pool.end()
-      await service.stop()
-    },
+    close: () => pool.end(),
   }
 }

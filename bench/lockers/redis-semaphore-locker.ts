@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
 import { Mutex } from 'redis-semaphore'
-import type { Cycle } from '../locker.ts'
-import { TTL_MS } from '../redis-lockers.ts'
+import { type Cycle, TTL_MS } from '../locker.ts'
 
 export function createRedisSemaphoreCycle(client: Redis, retryMs: number | undefined): Cycle {
   const retry = retryMs === undefined ? {} : { retryInterval: retryMs }

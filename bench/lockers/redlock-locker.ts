@@ -1,7 +1,6 @@
 import type { Redis } from 'ioredis'
 import Redlock from 'redlock'
-import type { Cycle } from '../locker.ts'
-import { TTL_MS } from '../redis-lockers.ts'
+import { type Cycle, TTL_MS } from '../locker.ts'
 
 /** Its default is to give up after ten tries, which the waiters of the bench must not. */
 const FOR_EVER = -1

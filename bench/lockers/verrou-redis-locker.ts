@@ -1,11 +1,11 @@
 import { LockFactory } from '@verrou/core'
 import { redisStore } from '@verrou/core/drivers/redis'
 import type { Redis } from 'ioredis'
-import type { Cycle } from '../locker.ts'
-import { TTL_MS } from '../redis-lockers.ts'
+import { type Cycle, TTL_MS } from '../locker.ts'
+import { createVerrouRetry } from '../verrou-retry.ts'
 
 export function createVerrouRedisCycle(client: Redis, retryMs: number | undefined): Cycle {
-  const retry = retryMs === undefined ? {} : { retry: { delay: retryMs } }
-  const factory = new LockFactory(redisStore({ connection: client }).factory(), retry)
+  const store = redisStore({ connection: client }).factory()
+  const factory = new LockFactory(store, { retry: createVerrouRetry(retryMs) })
   return (key, run) => factory.createLock(key, TTL_MS).run(run)
 }

@@ -1,9 +1,8 @@
-import { drainHotKey, runHotKey } from '../hot-key-workers.ts'
+import { AGAIN, countWorkers, createHotKeyContestants, nameOnceCase } from '../hot-key-cases.ts'
 import {
   ADVISORY,
   createAdvisoryLockers,
   DURABLE_SESSION,
-  type OpenLocker,
   OUR_LOCKERS,
   OUR_LOCKERS_EACH,
   POLLING_LOCKERS,
@@ -13,21 +12,7 @@ import {
   tuned,
 } from '../network-lockers.ts'
 import { REDIS_LIBRARIES } from '../redis-lockers.ts'
-import type { Comparison, Contestant, Dose, Scenario } from '../scenario.ts'
-
-const AGAIN = '32, again and again'
-const AGAIN_WAITERS = 32
-
-async function open(openLocker: OpenLocker, drainedWaiters: number): Promise<Contestant> {
-  const locker = await openLocker()
-  return {
-    measure: (caseName, durationMs) =>
-      caseName === AGAIN
-        ? runHotKey(locker, { waiters: AGAIN_WAITERS, durationMs })
-        : drainHotKey(locker, { waiters: drainedWaiters, durationMs }),
-    close: () => locker.close(),
-  }
-}
+import type { Comparison, Dose, Scenario } from '../scenario.ts'
 
 function listComparisons(once: string): Comparison[] {
   const polling = REDIS_LIBRARIES.map((library) => ({ against: tuned(library), atLeast: 15 }))
@@ -43,13 +28,12 @@ function listComparisons(once: string): Comparison[] {
   ]
 }
 
-export function createScenario({ drainedWaiters }: Dose): Scenario {
-  const once = `${drainedWaiters}, once each`
+export function createScenario(dose: Dose): Scenario {
+  const once = nameOnceCase(dose)
   const lockers = {
     ...OUR_LOCKERS,
     ...OUR_LOCKERS_EACH,
-    // One for each waiter, and one for the holder who is there before them.
-    ...createAdvisoryLockers(Math.max(drainedWaiters, AGAIN_WAITERS) + 1),
+    ...createAdvisoryLockers(countWorkers(dose)),
     ...POLLING_LOCKERS,
   }
   return {
@@ -57,12 +41,7 @@ export function createScenario({ drainedWaiters }: Dose): Scenario {
     title: `Many workers want one key, over the network. A grant overtakes when somebody who asked earlier still waits; the busiest worker has the largest share of the grants. Those who poll do so with the defaults of their library and, tuned, every ${TUNED_RETRY_MS} ms.`,
     figure: { kind: 'rate', operation: 'hand-off' },
     cases: [AGAIN, once],
-    contestants: Object.fromEntries(
-      Object.entries(lockers).map(([name, openLocker]) => [
-        name,
-        () => open(openLocker, drainedWaiters),
-      ]),
-    ),
+    contestants: createHotKeyContestants(lockers, dose),
     comparisons: listComparisons(once),
   }
 }

@@ -1,24 +1,26 @@
-import { createKeys } from '../lock-names.ts'
 import {
   AOF_LOCKERS,
   BARE_HTTP,
   BARE_HTTP_LOCKER,
   createAdvisoryLockers,
   DURABLE_SESSION,
-  type OpenLocker,
   onAof,
   OUR_LOCKERS,
   POST,
   REDIS_LOCKERS,
   SESSION,
 } from '../network-lockers.ts'
-import type { Comparison, Contestant, Scenario } from '../scenario.ts'
-import { runTimedCycles } from '../timed-cycles.ts'
+import type { Comparison, Scenario } from '../scenario.ts'
+import {
+  ALONE,
+  CONCURRENCY_MAX,
+  createUncontendedContestants,
+  KEYS,
+  MANY,
+  SOME,
+  UNCONTENDED_CASES,
+} from '../uncontended-cases.ts'
 
-const KEYS = 1024
-const [ALONE, SOME, MANY] = ['1 worker', '64 workers', '256 workers'] as const
-const CONCURRENCY: Readonly<Record<string, number>> = { [ALONE]: 1, [SOME]: 64, [MANY]: 256 }
-const CONCURRENCY_MAX = 256
 const BY_HAND = 'ioredis by hand'
 /** A target against the best of them is one against each of them. */
 const LOCK_LIBRARIES = ['redlock', 'redis-semaphore', 'verrou'] as const
@@ -29,16 +31,6 @@ const LOCKERS = {
   ...REDIS_LOCKERS,
   ...AOF_LOCKERS,
   ...createAdvisoryLockers(CONCURRENCY_MAX),
-}
-
-async function open(openLocker: OpenLocker): Promise<Contestant> {
-  const locker = await openLocker()
-  const keys = createKeys(KEYS)
-  return {
-    measure: (caseName, durationMs) =>
-      runTimedCycles(locker, { keys, concurrency: CONCURRENCY[caseName] ?? 1, durationMs }),
-    close: () => locker.close(),
-  }
 }
 
 function compareWithLibraries(ours: Comparison): Comparison[] {
@@ -60,10 +52,8 @@ export function createScenario(): Scenario {
     name: 'network-uncontended',
     title: `Acquire and release over the network, on loopback, without contention, over ${KEYS} keys of 30 bytes. The CPU time is that of the client; every server is a process of its own. For node:http alone a cycle is two requests.`,
     figure: { kind: 'rate', operation: 'cycle' },
-    cases: Object.keys(CONCURRENCY),
-    contestants: Object.fromEntries(
-      Object.entries(LOCKERS).map(([name, openLocker]) => [name, () => open(openLocker)]),
-    ),
+    cases: UNCONTENDED_CASES,
+    contestants: createUncontendedContestants(LOCKERS),
     comparisons: COMPARISONS,
   }
 }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
 import { connect } from '../locks/connect.ts'
 import type { Locks } from '../locks/locks.ts'
+import type { TlsOptions } from '../locks/tls-options.ts'
 import { assertListening } from './assert-listening.ts'
 import type { CliIo } from './cli-io.ts'
 import { UsageError } from './usage-error.ts'
@@ -16,6 +17,9 @@ const KEEPS_HISTORY = /^file:/i
 export const CONNECTION_OPTIONS = {
   server: { type: 'string' },
   'token-file': { type: 'string' },
+  ca: { type: 'string' },
+  'client-cert': { type: 'string' },
+  'client-key': { type: 'string' },
   json: { type: 'boolean', default: false },
 } as const
 
@@ -24,11 +28,19 @@ export const CONNECTION_HELP: string = `  --server URL        where the locks ar
                       Any engine's URL will do: file:./holdfast-data needs no server
   --token-file FILE   a file with the bearer token; else HOLDFAST_AUTH_TOKEN. Never an option
                       of its own, because others could read it in the list of processes
+  --ca FILE           authorities that may have signed an https server's certificate (PEM), in place
+                      of the well-known ones; else HOLDFAST_CA
+  --client-cert FILE, --client-key FILE
+                      a certificate of this client and its key (PEM), for servers that ask for one;
+                      else HOLDFAST_CLIENT_CERT, HOLDFAST_CLIENT_KEY
   --json              for machines`
 
 export interface ConnectionValues {
   readonly server?: string | undefined
   readonly 'token-file'?: string | undefined
+  readonly ca?: string | undefined
+  readonly 'client-cert'?: string | undefined
+  readonly 'client-key'?: string | undefined
 }
 
 /** Where a command connects to. */
@@ -47,10 +59,11 @@ export async function openLocks(
   options: OpenLocksOptions = {},
 ): Promise<Locks> {
   const token = await readToken(values, io)
+  const tls = await readTls(values, io)
   const owner = options.owner ?? describeMyself()
   const server = serverOf(values, io)
   await assertListening(server)
-  return connect(server, { owner, token, history: KEEPS_HISTORY.test(server) })
+  return connect(server, { owner, token, ...tls, history: KEEPS_HISTORY.test(server) })
 }
 
 /** Connect, do something, and close whatever came of it. */
@@ -80,15 +93,29 @@ export async function closeLocks(locks: Locks): Promise<void> {
 async function readToken(values: ConnectionValues, io: CliIo): Promise<string | undefined> {
   const path = values['token-file']
   if (path === undefined) return io.env['HOLDFAST_AUTH_TOKEN'] || undefined
-  let token: string
-  try {
-    token = (await readFile(path, 'utf8')).trim()
-  } catch (error) {
-    const { code = 'unreadable' } = error as NodeJS.ErrnoException
-    throw new UsageError(`--token-file cannot be read: ${code}`)
-  }
+  const token = (await readText(path, '--token-file')).trim()
   if (token === '') throw new UsageError('--token-file is empty')
   return token
+}
+
+async function readTls(values: ConnectionValues, io: CliIo): Promise<TlsOptions> {
+  const read = async (name: 'ca' | 'client-cert' | 'client-key'): Promise<string | undefined> => {
+    const variable = `HOLDFAST_${name.toUpperCase().replace('-', '_')}`
+    const given = values[name]
+    const path = given ?? (io.env[variable] || undefined)
+    return path && (await readText(path, given === undefined ? variable : `--${name}`))
+  }
+  return { ca: await read('ca'), cert: await read('client-cert'), key: await read('client-key') }
+}
+
+/** `source` is what the path came from, for people. */
+async function readText(path: string, source: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    const { code = 'unreadable' } = error as NodeJS.ErrnoException
+    throw new UsageError(`${source} cannot be read: ${code}`)
+  }
 }
 
 function describeMyself(): string {

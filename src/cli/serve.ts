@@ -8,7 +8,7 @@ import { SystemClock } from '../time/system-clock.ts'
 import type { CliIo } from './cli-io.ts'
 import { EXIT_CODES, exitCodeOfSignal } from './exit-codes.ts'
 import { followAccessFiles, readTls, readTokens } from './serve/access-files.ts'
-import { openServeEngine } from './serve/open-serve-engine.ts'
+import { openServeEngine, showServeEngine } from './serve/open-serve-engine.ts'
 import { readServeSettings, type ServeSettings } from './settings/read-serve-settings.ts'
 import { SettingError } from './settings/setting-error.ts'
 
@@ -24,8 +24,10 @@ export async function runServe(args: readonly string[], io: CliIo): Promise<numb
   })
   const log = createLog(settings, io)
   const access = readAccess(settings, log)
-  const engine = await openServeEngine(settings)
+  const { engine, warnings = [] } = await openServeEngine(settings)
   try {
+    log.info('locks are kept', { engine: showServeEngine(settings) })
+    for (const warning of warnings) log.warn(warning)
     const server = await openServer({ settings, access, engine, log })
     const stopFollowing = followAccessFiles(settings, server, log)
     const stopped = waitForSignal(io, log)

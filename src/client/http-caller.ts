@@ -2,6 +2,7 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from '
 import type { IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { createError } from '../engine/errors.ts'
+import { describeTlsFailure } from '../protocol/tls-failure.ts'
 import type { LockClientSettings } from './lock-client-options.ts'
 
 export interface Call {
@@ -30,9 +31,10 @@ export class HttpCaller {
 
   constructor(settings: LockClientSettings) {
     this.#settings = settings
-    const Agent = settings.server.protocol === 'https:' ? HttpsAgent : HttpAgent
-    this.#short = new Agent({ keepAlive: true })
-    this.#long = new Agent({ keepAlive: false })
+    const { server, tls } = settings
+    const Agent = server.protocol === 'https:' ? HttpsAgent : HttpAgent
+    this.#short = new Agent({ ...tls, keepAlive: true })
+    this.#long = new Agent({ ...tls, keepAlive: false })
   }
 
   /** Resolves with any answer of the server. Rejects if there is none in time. */
@@ -137,6 +139,8 @@ function sayWhy(error: unknown): string {
 
 /** The request may have arrived all the same; sent again under the same id it takes effect once. */
 function toUnreachable(why: string, cause: unknown): Error {
+  const refusal = describeTlsFailure(cause)
+  if (refusal !== undefined) return createError(refusal.code, refusal.message, { cause })
   const message = `the lock server cannot be reached: ${why}`
   return createError('LOCK_ENGINE_UNAVAILABLE', message, { applied: 'maybe', cause })
 }

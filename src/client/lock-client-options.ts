@@ -1,9 +1,10 @@
 import { createError } from '../engine/errors.ts'
 import { type Duration, parseDuration } from '../locks/durations.ts'
+import { parseTlsOptions, type TlsOptions } from '../locks/tls-options.ts'
 import type { Clock } from '../time/clock.ts'
 import { SystemClock } from '../time/system-clock.ts'
 
-export interface LockClientOptions {
+export interface LockClientOptions extends TlsOptions {
   /** As in `http://127.0.0.1:8086`. */
   readonly server: string | URL
   /** Who asks: the same name on every restart of one node. */
@@ -32,6 +33,7 @@ export interface LockClientSettings {
   readonly server: URL
   readonly nodeId: string
   readonly token: string | undefined
+  readonly tls: TlsOptions
   readonly maxRetries: number
   readonly retryMs: number
   readonly requestTimeoutMs: number
@@ -58,6 +60,7 @@ export function toLockClientSettings(options: LockClientOptions): LockClientSett
     server: toServerUrl(options.server),
     nodeId: options.nodeId,
     token: options.token,
+    tls: parseTlsOptions(options),
     maxRetries,
     retryMs: parseMs('retryInterval', options.retryInterval ?? '1s'),
     requestTimeoutMs: parseMs('requestTimeout', options.requestTimeout ?? '30s'),

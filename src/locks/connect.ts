@@ -1,28 +1,16 @@
-import { resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { LockEngine } from '../engine/engine.ts'
 import { createError } from '../engine/errors.ts'
-import { openFileEngine, openMemoryEngine } from '../engines/embedded/embedded-engine.ts'
 import { HttpEngine } from '../engines/remote/http-engine.ts'
 import { SessionEngine } from '../engines/remote/session-engine.ts'
-import { parseEmbeddedOptions } from './embedded-settings.ts'
 import { createOwningLocks } from './create-locks.ts'
+import { parseEngineOptions } from './engine-settings.ts'
 import type { ConnectOptions } from './lock-options.ts'
 import type { Locks } from './locks.ts'
-import { type OpenedEngine, SharedEngines } from './shared-engines.ts'
+import { ENGINE_SCHEMES, openEngine, parseEngineUrl } from './open-engine.ts'
+import type { OpenedEngine } from './shared-engines.ts'
+import { parseTlsOptions } from './tls-options.ts'
 
-/** Opens the engine of a URL; `rest` is what follows the scheme and its colon. */
-type Opener = (rest: string, options: ConnectOptions) => Promise<OpenedEngine>
-
-/** Every engine that `connect` knows, by the scheme of its URL. */
-const OPENERS: Readonly<Record<string, Opener>> = {
-  memory: openMemory,
-  file: openFile,
-  http: (rest, options) => openRemote(`http:${rest}`, options),
-  https: (rest, options) => openRemote(`https:${rest}`, options),
-}
-
-const namedMemories = new SharedEngines()
+const SERVER_SCHEMES: readonly string[] = ['http', 'https']
 
 /**
  * Connect to an engine.
@@ -33,6 +21,12 @@ const namedMemories = new SharedEngines()
  *   `file:///var/lib/locks`.
  * - `http://HOST:PORT`, `https://HOST:PORT` is a lock server, over one WebSocket that is kept open. With
  *   `?transport=http`, for networks that let nothing else pass, over plain HTTP.
+ * - `sqlite:FILE` is a database file that processes of one machine share: `sqlite:./locks.db`,
+ *   `sqlite:/var/lib/locks.db`. Needs the packages `@photostructure/sqlite` and `kysely`.
+ * - `postgres://USER:PASSWORD@HOST/DATABASE` (or `postgresql:`) is a PostgreSQL. Needs `pg` and `kysely`.
+ * - `mysql://USER:PASSWORD@HOST/DATABASE` (or `mariadb:`) is a MySQL or MariaDB. Needs `mysql2` and `kysely`.
+ *
+ * What an engine needs is loaded when it is connected to, and not before. No error repeats a password.
  *
  * @example
  * ```ts
@@ -44,10 +38,7 @@ const namedMemories = new SharedEngines()
  * ```
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Locks> {
-  const { scheme, rest } = splitUrl(url)
-  const open = Object.hasOwn(OPENERS, scheme) ? OPENERS[scheme] : undefined
-  if (open === undefined) throw unknownEngine(`no engine for ${scheme}:`)
-  const { engine, close } = await open(rest, options)
+  const { engine, close } = await open(url, options)
   try {
     return createOwningLocks(engine, options, close)
   } catch (error) {
@@ -56,36 +47,21 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   }
 }
 
-/** The rest of a URL may hold a password and is not repeated in errors. */
-function splitUrl(url: string): { readonly scheme: string; readonly rest: string } {
-  const parts = typeof url === 'string' ? /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) : null
-  if (parts === null) throw unknownEngine('an engine is named by a URL such as memory:')
-  return { scheme: (parts[1] ?? '').toLowerCase(), rest: parts[2] ?? '' }
+async function open(url: string, options: ConnectOptions): Promise<OpenedEngine> {
+  const parsed = parseEngineUrl(url)
+  if (parsed === undefined) throw unknownEngine('an engine is named by a URL such as memory:')
+  if (SERVER_SCHEMES.includes(parsed.scheme)) return openRemote(url, options)
+  const opened = openEngine(parsed, parseEngineOptions(options))
+  if (opened === undefined) throw unknownEngine(`no engine for ${parsed.scheme}:`)
+  return opened
 }
 
 function unknownEngine(why: string): Error {
-  const schemes = Object.keys(OPENERS)
+  const schemes = [...ENGINE_SCHEMES, ...SERVER_SCHEMES]
   const known = schemes.map((scheme) => `${scheme}:`).join(', ')
   return createError('LOCK_UNKNOWN_ENGINE', `${why}; this version knows ${known}`, {
     details: { schemes },
   })
-}
-
-async function openMemory(name: string, options: ConnectOptions): Promise<OpenedEngine> {
-  const parsed = parseEmbeddedOptions(options)
-  if (name === '') {
-    const engine = openMemoryEngine(parsed)
-    return { engine, close: () => engine.close() }
-  }
-  return namedMemories.open(`memory:${name}`, {
-    open: () => openMemoryEngine(parsed),
-    fingerprint: JSON.stringify(parsed),
-  })
-}
-
-async function openFile(rest: string, options: ConnectOptions): Promise<OpenedEngine> {
-  const engine = await openFileEngine(toDirectory(rest), parseEmbeddedOptions(options))
-  return { engine, close: () => engine.close() }
 }
 
 async function openRemote(url: string, options: ConnectOptions): Promise<OpenedEngine> {
@@ -95,13 +71,14 @@ async function openRemote(url: string, options: ConnectOptions): Promise<OpenedE
 
 function openRemoteEngine(url: URL, options: ConnectOptions): Promise<LockEngine> {
   const { token, owner, pulse } = options
+  const tls = parseTlsOptions(options)
   const transport = url.searchParams.get('transport') ?? 'session'
   url.search = ''
   switch (transport) {
     case 'session':
-      return SessionEngine.open(url.href, { token, client: owner, pulse })
+      return SessionEngine.open(url.href, { token, tls, client: owner, pulse })
     case 'http':
-      return HttpEngine.open(url.href, { token })
+      return HttpEngine.open(url.href, { token, tls })
     default:
       throw createError('LOCK_INVALID_ARGUMENT', 'transport has to be session or http')
   }
@@ -115,17 +92,4 @@ function toServerUrl(text: string): URL {
     'LOCK_INVALID_ARGUMENT',
     'a server is named as in http://127.0.0.1:8086, and a token is given as an option',
   )
-}
-
-function toDirectory(rest: string): string {
-  if (rest === '') {
-    throw createError('LOCK_INVALID_ARGUMENT', 'file: needs a directory, as in file:./locks')
-  }
-  // Only the form with slashes is a URL, with escapes; the others are paths as they stand.
-  if (!rest.startsWith('//')) return resolve(rest)
-  try {
-    return fileURLToPath(`file:${rest}`)
-  } catch (cause) {
-    throw createError('LOCK_INVALID_ARGUMENT', 'this file: URL names no directory here', { cause })
-  }
 }

@@ -99,6 +99,11 @@ export interface LockHandle extends AsyncDisposable {
   /**
    * Stop renewing and let the lease run out, for work that goes on elsewhere. `await using` does not
    * release a detached lock; `release()` still does.
+   *
+   * Over a session of a lock server, the lock of an owner that is not your own choice is held in the
+   * session of this process, and no detaching changes that: it runs out with its lease, but ends earlier
+   * if the process closes its locks or dies. Acquire with an `owner` of your own what has to outlive
+   * this process; whoever goes on with the work needs that name anyway, to take the lock on.
    */
   detach(): void
 }

@@ -2,6 +2,7 @@ import type { Coordination } from '../law/settings.ts'
 import type { Mode, Namespace } from '../law/view.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Duration } from './durations.ts'
+import type { TlsOptions } from './tls-options.ts'
 
 /** How a `Locks` presents itself and what it does unless a call says otherwise. */
 export interface LocksOptions {
@@ -24,8 +25,11 @@ export interface CreateLocksOptions extends LocksOptions {
   readonly random?: (() => number) | undefined
 }
 
-/** What the engines of this process (`memory:`, `file:`) can be told when they are opened. */
-export interface EmbeddedOptions {
+/**
+ * How locks behave, for engines that decide in this process: `memory:`, `file:` and databases. All processes
+ * on one database should say the same. A lock server has settings of its own, and these are ignored.
+ */
+export interface LawOptions {
   /** Lane names, first served first. A request without a lane is in the last. */
   readonly lanes?: readonly string[] | undefined
   /** Who coordinates operations that do not say it themselves. Default `server`. */
@@ -42,14 +46,21 @@ export interface EmbeddedOptions {
   readonly claimWindow?: Duration | undefined
   /** Waiters that one key takes. Default 10,000. */
   readonly waitersPerKeyMax?: number | undefined
+}
+
+/** What `memory:` and `file:` can be told besides. Other engines have no use for it and ignore it. */
+export interface EmbeddedOptions {
   /** Parts that the keys are divided into. Default 32. */
   readonly shards?: number | undefined
-  /** Keep who held what until when, for `history`. Default off, and then it costs nothing. */
+  /**
+   * Keep who held what until when, for `history`. Default off, and then it costs nothing. A database and a
+   * lock server always do.
+   */
   readonly history?: boolean | undefined
 }
 
 /** What a connection to a lock server (`http:`, `https:`) can be told. */
-export interface RemoteOptions {
+export interface RemoteOptions extends TlsOptions {
   /** Sent as a bearer token. */
   readonly token?: string | undefined
   /**
@@ -59,7 +70,7 @@ export interface RemoteOptions {
   readonly pulse?: boolean | undefined
 }
 
-export interface ConnectOptions extends LocksOptions, EmbeddedOptions, RemoteOptions {}
+export interface ConnectOptions extends LocksOptions, LawOptions, EmbeddedOptions, RemoteOptions {}
 
 /** How long a call is willing to wait, and what ends the wait early. */
 export interface WaitOptions {

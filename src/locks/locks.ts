@@ -330,8 +330,9 @@ export class Locks implements AsyncDisposable {
 
   /**
    * Stop. Waits are called off; locks that are still held count as lost (`closed`) and are not renewed
-   * any more. They are not released: their holders may still be at work, so their leases run out. Closes
-   * the engine if `connect` opened it for this. Idempotent.
+   * any more. They are not released: their holders may still be at work, so their leases run out. Only
+   * what is held in a session of a lock server ends with the good-bye that `connect` says at its close.
+   * Closes the engine if `connect` opened it for this. Idempotent.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close()

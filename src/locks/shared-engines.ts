@@ -5,6 +5,8 @@ import { createError } from '../engine/errors.ts'
 export interface OpenedEngine {
   readonly engine: LockEngine
   readonly close: () => Promise<void>
+  /** What takes something away from what it promises, in words for an operator. */
+  readonly warnings?: readonly string[] | undefined
 }
 
 export interface SharedEngineOptions {

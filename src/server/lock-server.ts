@@ -122,7 +122,7 @@ export class LockServer {
   }
 
   /**
-   * Stop accepting, tell those who wait to come back, end streams, let answers leave. Holds stay in the
+   * Stop accepting, answer what was accepted, tell those who wait to come back, end streams. Holds stay in the
    * engine, which is the caller's to close.
    */
   async close(): Promise<void> {
@@ -130,8 +130,8 @@ export class LockServer {
     this.#context.held.close()
     this.#context.streamSessions.close()
     this.#context.streams.close()
-    this.#sessions.close()
-    await closed
+    const dismissed = this.#sessions.close()
+    await Promise.all([closed, dismissed])
     this.#context.present.close()
     await this.#context.events.close()
   }

@@ -29,7 +29,7 @@ it('a bench measures a group of scenarios by one name', () => {
 })
 
 it.each([
-  [['--keep'], ['in-process', 'network']],
+  [['--keep'], ['in-process', 'network', 'sql']],
   [['--keep', '--only', 'network'], ['network']],
 ])('a bench keeps the groups that it measured in full: %j', (args, groups) => {
   expect(parseBenchOptions(args).keep).toEqual(groups)

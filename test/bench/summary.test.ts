@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readKept, readKeptPlot } from '../../bench/kept-results.ts'
-import { renderNetworkPlot } from '../../bench/network-plot.ts'
+import { PLOTTED_GROUPS, renderRatePlot } from '../../bench/rate-plot.ts'
 import { renderScenario, renderSummary } from '../../bench/report.ts'
 import type { Comparison, Sample, Scenario } from '../../bench/scenario.ts'
 import { type GroupName, SCENARIO_GROUPS } from '../../bench/scenario-list.ts'
@@ -81,6 +81,11 @@ describe('the summary of a scenario', () => {
     expect(renderScenario(summary)).toMatch(/\| ours : theirs, p50 µs \| 0\.50 × /)
   })
 
+  it('has no row for somebody who was left out', () => {
+    const { rows } = summarizeRounds({}, [round(200)], [])
+    expect(rows.map(({ contestant }) => contestant)).toEqual(['ours'])
+  })
+
   it('has no ratio to somebody who did nothing', () => {
     const summary = summarizeRounds({ against: 'theirs', atLeast: 2 }, [round(200)], [round(0)])
     expect(summary.verdicts[0]).toMatchObject({ value: null, isMet: true })
@@ -95,7 +100,7 @@ describe('the docs', () => {
     expect(summary.scenarios.map(({ name }) => name)).toEqual(SCENARIO_GROUPS[group])
   })
 
-  it('show the plot of the results that were kept', () => {
-    expect(readKeptPlot()).toBe(renderNetworkPlot(readKept('network').summary))
+  it.each(PLOTTED_GROUPS)('show the plot of the results that were kept: %s', (group) => {
+    expect(readKeptPlot(group)).toBe(renderRatePlot(group, readKept(group).summary))
   })
 })

@@ -64,6 +64,7 @@ describe('the command line', () => {
     [['bench', '--server', 'http://locks.example:8086'], 'say --yes'],
     [['ls', '--server', 'gopher:'], 'no engine for gopher:'],
     [['ls', '--token-file', '/nonexistent/token'], '--token-file cannot be read: ENOENT'],
+    [['ls', '--ca', '/nonexistent/ca.pem'], '--ca cannot be read: ENOENT'],
   ])('refuses %j and says why', async (args, why) => {
     const { code, stdout, stderr } = await run(...args)
     expect(stderr.text).toContain(why)

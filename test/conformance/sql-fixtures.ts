@@ -25,15 +25,19 @@ const MEMORY = '/dev/shm'
 
 /** Longer leaps would pass leases before their renewals could reach the database. */
 const LEAP_MS = 5_000
+const LEAPS_MAX = 50
 
 /** On a database whose clock is replaced by one that stands still until it is moved. */
 export function createSqlFixture({ name, create, ...options }: SqlFixtureOptions): EngineFixture {
   return {
     name,
     histories,
+    patienceMs: 30_000,
     open: async ({ settings } = {}) => {
       const empty = await create()
-      const lives = new SqlLives(empty, { ...options, settings })
+      // The clock leaps, and nobody could say in time that they still wait.
+      const patient = { openPatienceMs: Infinity, ...settings }
+      const lives = new SqlLives(empty, { ...options, settings: patient })
       return lives.begin()
     },
   }
@@ -94,8 +98,9 @@ class SqlLives {
   }
 
   async #advance(ms: number): Promise<void> {
-    for (let leftMs = ms; leftMs > 0; leftMs -= LEAP_MS) {
-      await this.#clock.advance(Math.min(LEAP_MS, leftMs))
+    const leapMs = Math.max(LEAP_MS, ms / LEAPS_MAX)
+    for (let leftMs = ms; leftMs > 0; leftMs -= leapMs) {
+      await this.#clock.advance(Math.min(leapMs, leftMs))
       await this.#current.read({ kind: 'stats' })
     }
   }
@@ -110,10 +115,45 @@ class SqlLives {
 }
 
 /** A file of its own for each test; in memory where there is a place for that, because it is synced often. */
-export async function createSqliteFile(): Promise<EmptyDatabase> {
+export async function createSqliteFile(): Promise<EmptyDatabase & { readonly file: string }> {
   const directory = await mkdtemp(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'holdfast-sqlite-'))
+  const file = join(directory, 'locks.db')
   return {
-    open: () => openSqlite(join(directory, 'locks.db')),
+    file,
+    open: () => openSqlite(file),
     remove: () => rm(directory, { recursive: true }),
   }
 }
+
+/** One database for all tests of a file, which each of them leaves empty. */
+export class SharedDatabase {
+  readonly #open: () => Promise<SqlDatabase>
+
+  constructor(open: () => Promise<SqlDatabase>) {
+    this.#open = open
+  }
+
+  readonly create = async (): Promise<EmptyDatabase> => ({
+    open: this.#open,
+    remove: () => this.#empty(),
+  })
+
+  async #empty(): Promise<void> {
+    const { db, close } = await this.#open()
+    for (const table of TABLES) await db.deleteFrom(table).execute()
+    await db.updateTable('holdfast_state').set({ floor: 0, watched_until_ms: 0 }).execute()
+    await close()
+  }
+}
+
+const TABLES = [
+  'holdfast_keys',
+  'holdfast_holds',
+  'holdfast_waiters',
+  'holdfast_sessions',
+  'holdfast_refs',
+  'holdfast_successes',
+  'holdfast_history',
+  'holdfast_events',
+  'holdfast_letters',
+] as const

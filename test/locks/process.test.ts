@@ -1,34 +1,5 @@
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-
-interface Ended {
-  readonly code: number | null
-  readonly output: string
-}
-
-/** Runs a program in a process of its own; `locks` is connected to an engine in memory. */
-function runProgram(body: string): Promise<Ended> {
-  const program = `
-    import { connect } from ${JSON.stringify(new URL('../../src/index.ts', import.meta.url).href)}
-    const locks = await connect('memory:')
-    ${body}
-  `
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '--eval', program],
-    { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], timeout: 15_000, killSignal: 'SIGKILL' },
-  )
-  let output = ''
-  child.stdout.on('data', (chunk) => (output += String(chunk)))
-  child.stderr.on('data', (chunk) => (output += String(chunk)))
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', (code) => resolve({ code, output: output.trim() }))
-  })
-}
+import { runProgram } from './run-program.ts'
 
 describe('behind the back of a process', () => {
   it('a held lock, its renewal and a watch do not keep it alive', async () => {

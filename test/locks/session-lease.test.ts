@@ -212,6 +212,45 @@ describe('a lock that is held in a session', () => {
     expect(lock.isHeld).toBe(false)
     expect((await store.read({ kind: 'inspect', key: 'k' })).holders).toEqual([])
   })
+
+  it.each([
+    ['says good-bye', 'close-session'],
+    ['dies', 'silence'],
+  ])('ends with its session when the process %s, even if it was detached', async (_, end) => {
+    const { locks, pass, store } = await openScene()
+    const lock = await locks.acquire('k', { ttl: 60_000 })
+    lock.detach()
+    if (end === 'close-session') await store.apply({ kind: 'close-session', session: 's' })
+    else await pass(GRACE_MS, false)
+    expect((await store.read({ kind: 'inspect', key: 'k' })).holders).toEqual([])
+  })
+})
+
+describe('a lock with an owner of its own that was detached', () => {
+  it('outlives the session of its process by what is left of its lease', async () => {
+    const { clock, locks, store } = await openScene()
+    const holders = async (): Promise<unknown[]> =>
+      (await store.read({ kind: 'inspect', key: 'k' })).holders.map(({ owner }) => owner)
+    {
+      await using lock = await locks.acquire('k', { ttl: 60_000, owner: 'job-7' })
+      lock.detach()
+    }
+    await locks.close()
+    await store.apply({ kind: 'close-session', session: 's' })
+    await clock.advance(59_999)
+    expect(await holders()).toEqual(['job-7'])
+    await clock.advance(1)
+    expect(await holders()).toEqual([])
+  })
+
+  it('can be taken on elsewhere, by whoever knows the owner', async () => {
+    const { locks, store } = await openScene()
+    const lock = await locks.acquire('k', { owner: 'job-7' })
+    lock.detach()
+    const elsewhere = createLocks(store)
+    await using taken = await elsewhere.acquire('k', { owner: 'job-7', wait: 0 })
+    expect(taken.token).toBe(lock.token)
+  })
 })
 
 describe('a lock is not held in a session', () => {

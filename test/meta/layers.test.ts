@@ -44,6 +44,7 @@ describe('the walls between the folders of src/', () => {
     ['src/law/deep/a.ts', `import '../limits.ts'`],
     ['src/protocol/a.ts', `import type { A } from '../law/view.ts'`],
     ['src/locks/connect.ts', `await import('../engines/embedded/embedded-engine.ts')`],
+    ['src/locks/open-engine.ts', `await import('../engines/sql/open-sql-engine.ts')`],
     ['src/engines/sql/postgres/a.ts', `import '../sql-engine.ts'`],
     ['src/engines/remote/a.ts', `import '../../protocol/codec.ts'`],
     ['src/cli/a.ts', `import '../engines/redis/a.ts'; import '../locks/connect.ts'`],

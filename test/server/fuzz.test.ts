@@ -2,7 +2,6 @@ import { Agent, request } from 'node:http'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterEach, expect, it } from 'vitest'
-import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
 import { Log } from '../../src/server/log/log.ts'
 import { Random } from '../../src/testing/random.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
@@ -10,6 +9,7 @@ import { drawRequest, type FuzzRequest } from './fuzz/fuzz-request.ts'
 import { mutateText } from './fuzz/nasty-values.ts'
 import { sendRawAndEnd, statusOf } from './limits/raw-http.ts'
 import { type Served, serve } from './served.ts'
+import { openTestEngine } from './test-engine.ts'
 
 const REQUESTS = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 400_000 : 20_000
 const GARBAGE = 3_000
@@ -37,7 +37,7 @@ afterEach(async () => {
 async function open(): Promise<void> {
   clock = new VirtualClock()
   failures = []
-  const engine = openMemoryEngine({ clock, history: true })
+  const engine = await openTestEngine({ clock, history: true })
   const log = new Log({
     level: 'error',
     form: 'json',

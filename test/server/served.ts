@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { parseTokenFile, type TokenEntry } from '../../src/server/access/token-file.ts'
 import { LockServer, type LockServerOptions } from '../../src/server/lock-server.ts'
+import { openTestEngine } from './test-engine.ts'
 
 export interface Answer {
   readonly status: number
@@ -18,7 +18,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** A server on an engine in memory, and how to call it. */
+/** A server on an engine of its own, and how to call it. */
 export interface Served {
   readonly server: LockServer
   readonly engine: LockEngine
@@ -29,7 +29,8 @@ export interface Served {
 }
 
 export async function serve(options: Partial<LockServerOptions> = {}): Promise<Served> {
-  const engine = options.engine ?? openMemoryEngine({ settings: options.settings, history: true })
+  const engine =
+    options.engine ?? (await openTestEngine({ settings: options.settings, history: true }))
   const server = await LockServer.open({ ...options, engine })
   const call = async (path: string, given: CallOptions = {}): Promise<Answer> => {
     const { method = given.body === undefined ? 'GET' : 'POST', body, token, headers = {} } = given

@@ -4,7 +4,7 @@ import { symlink } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Service, ServiceOptions } from './service.ts'
+import type { DatabaseOptions, Service } from './service.ts'
 import { type Site, startService } from './start-service.ts'
 
 const run = promisify(execFile)
@@ -14,7 +14,8 @@ const GREETING_BYTE = 4
 const PROTOCOL_VERSION = 10
 
 /** A MariaDB of its own, with an empty database `test` and a user `root` who needs no password. */
-export function startMariadb(options: ServiceOptions = {}): Promise<Service> {
+export function startMariadb(options: DatabaseOptions = {}): Promise<Service> {
+  const flushes = options.isDurable === true ? 1 : 0
   return startService(
     {
       sources: {
@@ -28,7 +29,7 @@ export function startMariadb(options: ServiceOptions = {}): Promise<Service> {
         ...listCommonArgs(site),
         ...[`--port=${site.port}`, '--bind-address=127.0.0.1', '--skip-name-resolve'],
         ...[`--socket=${join(site.directory, 'socket')}`, '--innodb-buffer-pool-size=32M'],
-        ...['--innodb-flush-log-at-trx-commit=0', `--max-connections=${CONNECTIONS_MAX}`],
+        ...[`--innodb-flush-log-at-trx-commit=${flushes}`, `--max-connections=${CONNECTIONS_MAX}`],
       ],
       probe: ({ port }) => awaitGreeting(port),
       toUrl: (port) => `mysql://root@127.0.0.1:${port}/test`,
@@ -47,7 +48,9 @@ function listCommonArgs(site: Site): string[] {
   const { directory, program } = site
   const asRoot = process.getuid?.() === 0 ? ['--user=root'] : []
   const base = program.root === undefined ? [] : [`--basedir=${baseOf(site)}`]
-  return ['--no-defaults', ...asRoot, ...base, `--datadir=${join(directory, 'data')}`]
+  // A server that starts removes the temporary tables in there, whosever they are.
+  const temporary = `--tmpdir=${directory}`
+  return ['--no-defaults', ...asRoot, ...base, temporary, `--datadir=${join(directory, 'data')}`]
 }
 
 async function createDatabase(site: Site): Promise<void> {

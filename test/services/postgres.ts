@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { Client } from 'pg'
-import type { Service, ServiceOptions } from './service.ts'
+import type { DatabaseOptions, Service } from './service.ts'
 import { type Site, startService } from './start-service.ts'
 
 const run = promisify(execFile)
@@ -14,7 +14,8 @@ const NOBODY = 65_534
 const CONNECTIONS_MAX = 500
 
 /** A PostgreSQL of its own, with a superuser `postgres` who needs no password. */
-export function startPostgres(options: ServiceOptions = {}): Promise<Service> {
+export function startPostgres(options: DatabaseOptions = {}): Promise<Service> {
+  const fsync = options.isDurable === true ? 'on' : 'off'
   return startService(
     {
       sources: {
@@ -28,7 +29,7 @@ export function startPostgres(options: ServiceOptions = {}): Promise<Service> {
       listArgs: ({ directory, port }) => [
         ...['-D', join(directory, 'data'), '-p', String(port)],
         ...['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
-        ...['-c', 'fsync=off', '-c', `max_connections=${CONNECTIONS_MAX}`],
+        ...['-c', `fsync=${fsync}`, '-c', `max_connections=${CONNECTIONS_MAX}`],
       ],
       probe: ({ port }) => select(toUrl(port)),
       toUrl,

@@ -98,6 +98,11 @@ export class ServerProcess {
     await this.#exited
   }
 
+  /** It has ended, and somebody else takes over its directory. */
+  leaveDirectory(): void {
+    this.#guard.dismiss()
+  }
+
   pause(): void {
     this.#signalAll('SIGSTOP')
   }

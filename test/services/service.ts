@@ -8,6 +8,8 @@ export interface Service {
   stop(): Promise<void>
   /** End it without warning, as a crash does. Its data stay until `stop`. */
   kill(): Promise<void>
+  /** Start it again on its data and its port, after `kill`. Resolves when it answers. */
+  restart(): Promise<void>
   /** Stop its processes in their tracks: connections stay open, nothing is answered. */
   pause(): void
   resume(): void
@@ -26,6 +28,12 @@ export interface ServiceOptions {
   readonly cache?: string
 }
 
+/** What those that start a database accept besides. */
+export interface DatabaseOptions extends ServiceOptions {
+  /** Every commit is on disk before it is answered, as databases do by default; tests need not wait for that. */
+  readonly isDurable?: boolean
+}
+
 /** The server that an environment variable names, used as it is. */
 export function createGivenService(url: string): Service {
   const refuse = (): never => {
@@ -36,6 +44,7 @@ export function createGivenService(url: string): Service {
     port: Number(new URL(url).port),
     stop: async () => {},
     kill: async () => refuse(),
+    restart: async () => refuse(),
     pause: refuse,
     resume: refuse,
   }

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { findProgram } from './find-program.ts'
 import { findFreePort } from './free-port.ts'
 import type { Program, ProgramSources } from './program.ts'
-import { ServerProcess } from './server-process.ts'
-import { createGivenService, type Service, type ServiceOptions } from './service.ts'
+import { type ServerCommand, ServerProcess } from './server-process.ts'
+import { createGivenService, type OwnServer, type Service, type ServiceOptions } from './service.ts'
 
 const CACHE = fileURLToPath(new URL('../../.cache/services', import.meta.url))
 /** Somebody else may take a free port before the server does. */
@@ -61,23 +61,39 @@ async function startOnce(kind: ServerKind, program: Program): Promise<Service> {
     await prepare?.(site)
     const { path, environment } = program
     const args = await listArgs(site)
-    server = await ServerProcess.start({ path, args, directory, stopSignal, environment, user })
+    const command = { path, args, directory, stopSignal, environment, user }
+    server = await ServerProcess.start(command)
     await server.waitUntilReady(() => probe(site))
-    return toService(server, site.port, toUrl)
+    return toService(server, { command, probe: () => probe(site), url: toUrl(site.port) })
   } catch (error) {
     await (server?.stop() ?? rm(directory, { recursive: true }))
     throw new Error(`${sources.name} does not start: ${(error as Error).message}`, { cause: error })
   }
 }
 
-function toService(server: ServerProcess, port: number, toUrl: (port: number) => string): Service {
-  const { pid, directory } = server
+/** What is needed to start it once more. */
+interface Restart {
+  readonly command: ServerCommand
+  readonly probe: () => Promise<unknown>
+  readonly url: string
+}
+
+function toService(first: ServerProcess, { command, probe, url }: Restart): Service {
+  let server = first
   return {
-    url: toUrl(port),
-    port,
-    own: { pid, directory },
+    url,
+    port: Number(new URL(url).port),
+    get own(): OwnServer {
+      return { pid: server.pid, directory: server.directory }
+    },
     stop: () => server.stop(),
     kill: () => server.kill(),
+    restart: async () => {
+      const next = await ServerProcess.start(command)
+      server.leaveDirectory()
+      server = next
+      await server.waitUntilReady(probe)
+    },
     pause: () => server.pause(),
     resume: () => server.resume(),
   }

@@ -82,6 +82,23 @@ const openForgetful: OpenSimulatedEngine = async (options) => {
   })
 }
 
+/** Tells one watcher everything, and everybody after it in an order of its own. */
+const openUnfair: OpenSimulatedEngine = async (options) => {
+  const engine = await openWithLaw(decide)(options)
+  let watchers = 0
+  return withMethods(engine, {
+    watch: (filter, listener) => {
+      watchers += 1
+      if (watchers === 1) return engine.watch(filter, listener)
+      const held: Parameters<typeof listener>[0][] = []
+      return engine.watch(filter, (event) => {
+        held.unshift(event)
+        if (held.length > 1) for (const one of held.splice(0)) listener(one)
+      })
+    },
+  })
+}
+
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...WRONG_LAWS.map(([name, law, property]) => ({ name, open: openWithLaw(law), property })),
   {
@@ -91,4 +108,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   { name: 'the answer does not wait for the disk', open: openHasty, property: /S16/ },
   { name: 'watchers are not told of everything', open: openForgetful, property: /S19/ },
+  {
+    name: 'watchers behind the first are told in another order',
+    open: openUnfair,
+    property: /S19/,
+  },
 ]

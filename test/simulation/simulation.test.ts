@@ -21,7 +21,7 @@ function expectFine(report: SimulationReport): void {
 }
 
 /** What all the seeds of this file together have been through. */
-const total = { answered: 0, faults: new Map<FaultKind, number>() }
+const total = { answered: 0, heard: 0, resets: 0, faults: new Map<FaultKind, number>() }
 
 describe('the embedded engine and the library, simulated', () => {
   const starts = Array.from({ length: SEEDS / SEEDS_PER_TEST }, (_, n) => n * SEEDS_PER_TEST + 1)
@@ -31,6 +31,8 @@ describe('the embedded engine and the library, simulated', () => {
       const report = await run(seed)
       expectFine(report)
       total.answered += report.answered
+      total.heard += report.trace.about([' hears '], Infinity).length
+      total.resets += report.trace.about([' hears reset'], Infinity).length
       for (const kind of FAULT_KINDS) {
         const count = (total.faults.get(kind) ?? 0) + (report.faults[kind] ?? 0)
         total.faults.set(kind, count)
@@ -42,6 +44,8 @@ describe('the embedded engine and the library, simulated', () => {
     const absent = FAULT_KINDS.filter((kind) => (total.faults.get(kind) ?? 0) < 10)
     expect(absent).toEqual([])
     expect(total.answered).toBeGreaterThan(SEEDS * 30)
+    expect(total.resets).toBeGreaterThan(SEEDS / 10)
+    expect(total.heard).toBeGreaterThan(total.resets * 10)
   })
 
   it('keep every promise with a history on the same failing disk', async () => {

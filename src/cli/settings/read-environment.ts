@@ -44,6 +44,9 @@ function refuseMisspelt(variable: string): void {
 const OTHERS: ReadonlySet<string> = new Set([
   'HOLDFAST_SERVER',
   'HOLDFAST_AUTH_TOKEN',
+  'HOLDFAST_CA',
+  'HOLDFAST_CLIENT_CERT',
+  'HOLDFAST_CLIENT_KEY',
   'HOLDFAST_TOKEN',
   'HOLDFAST_KEY',
   'HOLDFAST_OWNER',

@@ -27,7 +27,8 @@ export const SETTINGS: readonly Setting[] = [
     name: 'engine',
     kind: TEXT,
     takes: 'URL',
-    meaning: 'where locks are kept, if not in --data: `memory:` keeps them nowhere',
+    meaning:
+      'where locks are kept, if not in --data: `memory:` (nowhere), `file:DIR`, `sqlite:FILE`, `postgres://…`, `mysql://…`',
   },
   {
     name: 'data',

@@ -1,6 +1,7 @@
 import { type Agent, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import type { ClientRequest, RequestOptions } from 'node:http'
 import type { Clock, Timer } from '../../time/clock.ts'
+import { toTlsError } from './remote-errors.ts'
 
 /** Longer answers are taken for a defect of whoever sends them. */
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
@@ -74,7 +75,9 @@ export class HttpAttempt {
     const fail = (cause: unknown): void => {
       this.#silence?.cancel()
       const isStale = request.reusedSocket
-      reject(new AttemptError(cause, { mayHaveArrived: this.#isConnected || isStale, isStale }))
+      const refusal = toTlsError(cause)
+      const mayHaveArrived = refusal === undefined && (this.#isConnected || isStale)
+      reject(new AttemptError(refusal ?? cause, { mayHaveArrived, isStale }))
     }
     request.on('socket', (socket) => {
       if (!socket.connecting) this.#isConnected = true

@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls'
 import type { Capabilities } from '../../engine/capabilities.ts'
 import type {
   ApplyOptions,
@@ -26,6 +27,8 @@ import { toAborted, toClosed, toInvalidArgument } from './remote-errors.ts'
 export interface HttpEngineOptions {
   /** Sent as a bearer token. */
   readonly token?: string | undefined
+  /** Whom to trust over TLS, and what to show. */
+  readonly tls?: SecureContextOptions | undefined
   /** Measures sockets and pauses between attempts. */
   readonly clock?: Clock | undefined
   /** Measures how long a wait has gone on; the clock when absent. */
@@ -71,8 +74,8 @@ export class HttpEngine implements LockEngine {
 
   /** Resolves when the server has said what its engine promises. */
   static async open(url: string, options: HttpEngineOptions = {}): Promise<HttpEngine> {
-    const { token, clock = new SystemClock(), retryForMs = RETRY_FOR_MS_DEFAULT } = options
-    const link = new HttpLink({ url: new URL(url), token, clock, retryForMs })
+    const { token, tls, clock = new SystemClock(), retryForMs = RETRY_FOR_MS_DEFAULT } = options
+    const link = new HttpLink({ url: new URL(url), token, tls, clock, retryForMs })
     try {
       const path = '/v1/capabilities'
       const answer = await link.call({ method: 'GET', path }).answer

@@ -2,7 +2,8 @@ import { randomInt } from 'node:crypto'
 import { Agent, request as requestHttp, type OutgoingHttpHeaders } from 'node:http'
 import type { ClientRequest, RequestOptions } from 'node:http'
 import { Agent as TlsAgent, request as requestHttps } from 'node:https'
-import { createError } from '../../engine/errors.ts'
+import type { SecureContextOptions } from 'node:tls'
+import { createError, isLockError, type LockError } from '../../engine/errors.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { AttemptError, type HttpAnswer, HttpAttempt } from './http-attempt.ts'
 import { toClosed, toUnreachable } from './remote-errors.ts'
@@ -10,6 +11,7 @@ import { toClosed, toUnreachable } from './remote-errors.ts'
 export interface HttpLinkOptions {
   readonly url: URL
   readonly token: string | undefined
+  readonly tls?: SecureContextOptions | undefined
   readonly clock: Clock
   /** How long a call is tried again without any contact before it fails. */
   readonly retryForMs: number
@@ -54,10 +56,10 @@ export class HttpLink {
   readonly #open = new Set<LinkCall>()
 
   constructor(options: HttpLinkOptions) {
-    const { url, token } = options
+    const { url, token, tls } = options
     const isTls = url.protocol === 'https:'
     this.#options = options
-    this.#agent = isTls ? new TlsAgent({ keepAlive: true }) : new Agent({ keepAlive: true })
+    this.#agent = isTls ? new TlsAgent({ ...tls, keepAlive: true }) : new Agent({ keepAlive: true })
     this.#request = isTls ? requestHttps : requestHttp
     this.#target = { hostname: url.hostname.replace(/^\[|\]$/g, ''), port: url.port }
     this.#basePath = url.pathname.replace(/\/$/, '')
@@ -78,6 +80,7 @@ export class HttpLink {
   stream(path: string, headers: OutgoingHttpHeaders): ClientRequest {
     const request = this.#request({
       ...this.#target,
+      ...this.#options.tls,
       agent: false,
       path: this.#basePath + path,
       headers: { ...this.#headers, ...headers, accept: 'text/event-stream' },
@@ -156,6 +159,7 @@ class LinkCall implements OpenCall {
       const failure = await this.#try()
       if (!(failure instanceof Error)) return failure
       this.#throwIfDropped()
+      if (isLockError(failure.cause)) throw this.#refused(failure.cause)
       this.#failures += 1
       // A kept connection that the server has just closed says nothing about the server.
       const isStale = failure instanceof AttemptError && failure.isStale
@@ -166,6 +170,11 @@ class LinkCall implements OpenCall {
       }
       await this.#backOff()
     }
+  }
+
+  /** An earlier attempt may have arrived all the same. */
+  #refused({ code, message, cause }: LockError): LockError {
+    return createError(code, message, { applied: this.applied, cause })
   }
 
   #throwIfDropped(): void {

@@ -5,7 +5,7 @@ import { type SseMessage, SseReader } from '../../protocol/sse/sse-reader.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { HttpLink } from './http-link.ts'
 import { search, toError } from './http-requests.ts'
-import { toClosed, toUnreachable } from './remote-errors.ts'
+import { toClosed, toTlsError, toUnreachable } from './remote-errors.ts'
 
 export interface HttpWatchOptions {
   readonly link: HttpLink
@@ -95,7 +95,7 @@ export class HttpWatch implements Watching {
       request.destroy()
       this.#onBroken(error)
     }
-    request.on('error', (error) => end(toUnreachable('no', error)))
+    request.on('error', (error) => end(toTlsError(error) ?? toUnreachable('no', error)))
     request.on('response', (response) => void this.#read(response).then(end, end))
     this.#heard()
   }

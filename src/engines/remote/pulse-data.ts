@@ -1,8 +1,11 @@
+import type { SecureContextOptions } from 'node:tls'
+
 /** What a worker thread that vouches for its process is started with. */
 export interface PulseData {
   /** Of the server, as `http:` or `https:`. */
   readonly url: string
   readonly token: string | undefined
+  readonly tls: SecureContextOptions | undefined
   readonly client: string
   readonly session: string
   readonly heartbeatMs: number

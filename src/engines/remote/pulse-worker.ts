@@ -8,6 +8,7 @@ import { PackWriter } from '../../protocol/session/pack-writer.ts'
 import { readServerFrame } from '../../protocol/session/server-frames.ts'
 import type { ServerFrameHandler } from '../../protocol/session/server-message.ts'
 import { SESSION_VERSION } from '../../protocol/session/session-limits.ts'
+import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
 import { SystemClock } from '../../time/system-clock.ts'
 import { PULSE_SLOTS, type PulseData } from './pulse-data.ts'
 import { UNANSWERED_BEATS_MAX } from './session-limits.ts'
@@ -19,7 +20,7 @@ class Pulse implements ServerFrameHandler {
   readonly #data: PulseData
   readonly #times: BigInt64Array
   readonly #clock = new SystemClock()
-  readonly #writer = new PackWriter()
+  readonly #writer = new PackWriter(HEAD_ROOM)
   #socket: SessionSocket | undefined
   #isWelcome = false
   #unanswered = 0
@@ -82,9 +83,9 @@ class Pulse implements ServerFrameHandler {
   }
 
   #connect(): void {
-    const { url, token, client, session } = this.#data
+    const { url, token, tls, client, session } = this.#data
     const socket: SessionSocket = new SessionSocket(
-      { url: new URL(url), token },
+      { url: new URL(url), token, tls },
       {
         onOpen: () => {
           const hello = { version: SESSION_VERSION, client, session, received: 0, pulse: true }

@@ -1,6 +1,7 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '../../engine/error-catalogue.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
 import type { Problem } from '../../law/validate.ts'
+import { describeTlsFailure } from '../../protocol/tls-failure.ts'
 
 export function toInvalidArgument(asked: { readonly kind: string }, problem: Problem): LockError {
   const { field, message } = problem
@@ -26,6 +27,12 @@ export function toUnreachable(applied: 'no' | 'maybe', cause: unknown): LockErro
     applied,
     cause,
   })
+}
+
+/** What trying again does not change: the two ends do not have each other. */
+export function toTlsError(cause: unknown): LockError | undefined {
+  const refusal = describeTlsFailure(cause)
+  return refusal && createError(refusal.code, refusal.message, { cause })
 }
 
 /** A code that a server sent, if this version knows it. */

@@ -35,6 +35,8 @@ export class SessionCall<Value = unknown> {
   mayBeDoneTwice = false
   /** Whether the server may have seen it. */
   wasSent = false
+  /** Whether a server may have seen it that is gone. */
+  wasForgotten = false
   isAborted = false
   /** Ends the listening for an abort. */
   unlisten: (() => void) | undefined = undefined

@@ -76,6 +76,15 @@ export class SessionCalls {
     this.onDrained()
   }
 
+  /** The server stops, and has answered what it has seen; `lastId` is the last of that. */
+  onStopping(lastId: number | undefined): void {
+    this.onDown(new Error('the server stops'))
+    for (const call of this.#pending.sorted()) {
+      const isUnseen = lastId !== undefined && call.id > lastId
+      if (isUnseen && !call.wasForgotten) call.wasSent = false
+    }
+  }
+
   onDown(cause: unknown): void {
     this.#cause = cause
     if (this.#look !== undefined) return
@@ -130,6 +139,7 @@ export class SessionCalls {
         call.reject(toUnreachable('maybe', new Error('it was restarted, or is another one')))
         return
       }
+      call.wasForgotten = true
       this.#shorten(call)
     }
     this.#unsent.push(call)

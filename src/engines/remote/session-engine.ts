@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls'
 import type { Capabilities } from '../../engine/capabilities.ts'
 import type {
   ApplyOptions,
@@ -8,7 +9,7 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
-import { createError, type LockError } from '../../engine/errors.ts'
+import { createError, isLockError, type LockError } from '../../engine/errors.ts'
 import type { Query, ReplyOf } from '../../engine/queries.ts'
 import type { Acquire, Begin, Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
@@ -37,6 +38,8 @@ import { undoGrant } from './undo-grant.ts'
 export interface SessionEngineOptions {
   /** Sent as a bearer token. */
   readonly token?: string | undefined
+  /** Whom to trust over TLS, and what to show. */
+  readonly tls?: SecureContextOptions | undefined
   /** Shown to operators. */
   readonly client?: string | undefined
   readonly clock?: Clock | undefined
@@ -64,11 +67,11 @@ export class SessionEngine implements LockEngine {
   #closing: Promise<void> | undefined
 
   private constructor(url: URL, options: SessionEngineOptions) {
-    const { token, client = '', clock = new SystemClock(), pulse = true } = options
+    const { token, tls, client = '', clock = new SystemClock(), pulse = true } = options
     const { retryForMs = RETRY_FOR_MS_DEFAULT } = options
     this.#clock = clock
-    this.#link = new SessionLink({ url, token, client, clock, handler: this.#createHandler() })
-    this.#pulse = new SessionPulse({ url, token, client, clock, isOn: pulse })
+    this.#link = new SessionLink({ url, token, tls, client, clock, handler: this.#createHandler() })
+    this.#pulse = new SessionPulse({ url, token, tls, client, clock, isOn: pulse })
     this.#calls = new SessionCalls({ link: this.#link, clock, retryForMs })
   }
 
@@ -239,6 +242,7 @@ export class SessionEngine implements LockEngine {
       event: (watch: number, event: WatchEvent) => this.#watches.get(watch)?.tell(event),
       lost: (lost: Lost) => this.#session?.lose({ kind: 'hold', ...lost }),
       over: () => this.#session?.lose({ kind: 'all' }),
+      comeBack: (lastId) => this.#calls.onStopping(lastId),
     }
   }
 
@@ -311,6 +315,7 @@ function createOpening(): Opening {
     reject: (error) => reject(error),
     note: (cause) => {
       latest = cause
+      if (isLockError(cause)) reject(cause)
     },
     giveUp: () => reject(toUnreachable('no', latest)),
   }

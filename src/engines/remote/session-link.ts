@@ -21,6 +21,7 @@ import {
   FRAME_MESSAGES,
   SESSION_VERSION,
 } from '../../protocol/session/session-limits.ts'
+import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import {
   GOODBYE_MS_MAX,
@@ -35,7 +36,7 @@ import {
 import { SessionSocket, type SessionSocketOptions, type SocketEnd } from './session-socket.ts'
 
 /** What the server says that is none of the link's own business. */
-type PassedOn = 'outcome' | 'failure' | 'reply' | 'done' | 'event' | 'lost' | 'over'
+type PassedOn = 'outcome' | 'failure' | 'reply' | 'done' | 'event' | 'lost' | 'over' | 'comeBack'
 
 /** What the link passes on of what it hears. */
 export interface LinkHandler extends Pick<ServerFrameHandler, PassedOn> {
@@ -64,12 +65,11 @@ export interface SessionLinkOptions extends SessionSocketOptions {
 export class SessionLink implements ServerFrameHandler {
   readonly #options: SessionLinkOptions
   readonly #handler: LinkHandler
-  readonly #writer = new PackWriter()
+  readonly #writer = new PackWriter(HEAD_ROOM)
   readonly #flush = (): void => {
     this.#isScheduled = false
     this.flush()
   }
-  readonly #onSent = (): void => this.#onDrained()
   #socket: SessionSocket | undefined
   #session: string | undefined
   #isUp = false
@@ -107,6 +107,7 @@ export class SessionLink implements ServerFrameHandler {
     const socket: SessionSocket = new SessionSocket(this.#options, {
       onOpen: () => this.#sayHello(socket),
       onFrame: (frame) => this.#onFrame(socket, frame),
+      onDrained: () => this.#onDrained(),
       onClosed: (end) => this.#onEnd(socket, end),
     })
     this.#socket = socket
@@ -135,7 +136,7 @@ export class SessionLink implements ServerFrameHandler {
       this.#unconfirmedBytes = 0
       writeReceived(this.#writer, this.#received)
     }
-    socket.send(this.#writer.take(), this.#onSent)
+    socket.send(this.#writer.take())
     if (socket.unsentBytes > UNSENT_BYTES_MAX) this.#isCongested = true
   }
 
@@ -228,12 +229,15 @@ export class SessionLink implements ServerFrameHandler {
     this.#handler.over()
   }
 
-  /** The close that follows says it again. */
-  comeBack(): void {}
+  /** The close that follows says it again. Until then, nobody listens to what is said here. */
+  comeBack(lastId: number | undefined): void {
+    this.#isUp = false
+    this.#handler.comeBack(lastId)
+  }
 
   #sayHello(socket: SessionSocket): void {
     this.#helloAtMs = this.#options.clock.nowMs()
-    const writer = new PackWriter()
+    const writer = new PackWriter(HEAD_ROOM)
     writeHello(writer, {
       version: SESSION_VERSION,
       client: this.#options.client,
@@ -268,7 +272,7 @@ export class SessionLink implements ServerFrameHandler {
   }
 
   #onDrained(): void {
-    if (!this.#isCongested || (this.#socket?.unsentBytes ?? 0) > UNSENT_BYTES_MAX / 2) return
+    if (!this.#isCongested) return
     this.#isCongested = false
     this.#handler.onDrained()
   }

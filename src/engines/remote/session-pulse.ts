@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import type { SecureContextOptions } from 'node:tls'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../time/clock.ts'
@@ -8,6 +9,7 @@ import { PULSE_MS_MAX } from './session-limits.ts'
 export interface SessionPulseOptions {
   readonly url: URL
   readonly token: string | undefined
+  readonly tls?: SecureContextOptions | undefined
   readonly client: string
   readonly clock: Clock
   readonly isOn: boolean
@@ -46,12 +48,13 @@ export class SessionPulse {
     const { session } = this
     if (this.#isStarted || session === undefined || !this.#options.isOn) return
     this.#isStarted = true
-    const { clock, url, token, client } = this.#options
+    const { clock, url, token, tls, client } = this.#options
     this.#offsetMs = clock.nowMs() - Number(process.hrtime.bigint()) / NS_PER_MS
     this.#live(session.heartbeatMs)
     const workerData: PulseData = {
       url: url.href,
       token,
+      tls,
       client,
       session: session.id,
       heartbeatMs: session.heartbeatMs,

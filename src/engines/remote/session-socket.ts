@@ -1,18 +1,28 @@
-import type { IncomingMessage } from 'node:http'
+import { randomBytes } from 'node:crypto'
+import { type ClientRequest, request as requestHttp, type IncomingMessage } from 'node:http'
+import { request as requestHttps } from 'node:https'
 import type { Socket } from 'node:net'
-import { WebSocket } from 'ws'
+import type { SecureContextOptions } from 'node:tls'
 import { SERVER_FRAME_BYTES_MAX } from '../../protocol/session/session-limits.ts'
+import { FRAME_CLOSE_CODES } from '../../protocol/websocket/frame-format.ts'
+import { FrameSocket } from '../../protocol/websocket/frame-socket.ts'
+import { acceptKey, WEBSOCKET_VERSION } from '../../protocol/websocket/handshake.ts'
+import { toTlsError } from './remote-errors.ts'
 import { HANDSHAKE_MS_MAX } from './session-limits.ts'
 
 export interface SessionSocketOptions {
   /** Of the server, as `http:` or `https:`. */
   readonly url: URL
   readonly token: string | undefined
+  readonly tls?: SecureContextOptions | undefined
 }
 
 export interface SessionSocketEvents {
   readonly onOpen: () => void
-  readonly onFrame: (frame: Uint8Array) => void
+  /** The bytes are the receiver's for the length of the call. */
+  readonly onFrame: (frame: Buffer) => void
+  /** After something could not be sent at once: now it was. */
+  readonly onDrained?: () => void
   /** Once, at the end of every socket, however far it came. */
   readonly onClosed: (end: SocketEnd) => void
 }
@@ -26,77 +36,114 @@ export interface SocketEnd {
   readonly cause: unknown
 }
 
-const BINARY = { binary: true, compress: false } as const
+const KEY_BYTES = 16
 
 /** One WebSocket to a server. */
 export class SessionSocket {
-  readonly #webSocket: WebSocket
-  #socket: Socket | undefined
+  readonly #events: SessionSocketEvents
+  readonly #request: ClientRequest
+  readonly #key = randomBytes(KEY_BYTES).toString('base64')
+  #socket: FrameSocket | undefined
   #keepsAlive = true
   #status: number | undefined
   #cause: unknown
+  #isOver = false
 
   constructor(options: SessionSocketOptions, events: SessionSocketEvents) {
-    const { token } = options
-    const webSocket = new WebSocket(toAddress(options.url), {
-      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-      perMessageDeflate: false,
-      maxPayload: SERVER_FRAME_BYTES_MAX,
-      handshakeTimeout: HANDSHAKE_MS_MAX,
-      followRedirects: false,
+    this.#events = events
+    const request = askForUpgrade(options, this.#key)
+    this.#request = request
+    request.on('upgrade', (response, socket: Socket, head) => {
+      this.#onUpgrade(response, socket, head)
     })
-    this.#webSocket = webSocket
-    webSocket.on('upgrade', (response: IncomingMessage) => {
-      this.#socket = response.socket
-      this.keepAlive(this.#keepsAlive)
+    request.on('response', ({ statusCode }) => {
+      this.#status = statusCode
+      request.destroy()
     })
-    webSocket.on('unexpected-response', (_, response: IncomingMessage) => {
-      this.#status = response.statusCode
-      webSocket.terminate()
+    request.on('timeout', () => request.destroy(new Error('the handshake takes too long')))
+    request.on('error', (error) => {
+      this.#cause ??= toTlsError(error) ?? error
     })
-    webSocket.on('error', (error) => {
-      this.#cause ??= error
+    request.on('close', () => {
+      if (this.#socket === undefined) this.#end(FRAME_CLOSE_CODES.cutOff, '')
     })
-    webSocket.on('open', events.onOpen)
-    webSocket.on('message', (data: Buffer) => events.onFrame(data))
-    webSocket.on('close', (code, reason) =>
-      events.onClosed({
-        code,
-        reason: reason.toString(),
-        status: this.#status,
-        cause: this.#cause,
-      }),
-    )
+    request.end()
   }
 
   /** Bytes that have been sent and not yet taken by the system. */
   get unsentBytes(): number {
-    return this.#webSocket.bufferedAmount
+    return this.#socket?.unsentBytes ?? 0
   }
 
   /** Whether the open connection keeps the process alive. */
   keepAlive(isWanted: boolean): void {
     this.#keepsAlive = isWanted
-    if (isWanted) this.#socket?.ref()
-    else this.#socket?.unref()
+    this.#socket?.keepAlive(isWanted)
   }
 
-  send(frame: Uint8Array, onSent?: () => void): void {
-    this.#webSocket.send(frame, BINARY, onSent)
-  }
-
-  close(): void {
-    this.#webSocket.close(1000)
+  /** It begins with `HEAD_ROOM` bytes that mean nothing, and is the socket's from now on. */
+  send(frame: Buffer): void {
+    this.#socket?.send(frame)
   }
 
   terminate(): void {
-    this.#webSocket.terminate()
+    if (this.#socket === undefined) this.#request.destroy()
+    else this.#socket.terminate()
   }
+
+  #onUpgrade({ headers }: IncomingMessage, socket: Socket, head: Buffer): void {
+    const isOurs = headers['sec-websocket-accept'] === acceptKey(this.#key)
+    if (!isOurs || headers['sec-websocket-extensions'] !== undefined) {
+      this.#cause = new Error('what answers there is no WebSocket of a lock server')
+      socket.destroy()
+      this.#request.destroy()
+      return
+    }
+    const opened = new FrameSocket({
+      socket,
+      head,
+      side: 'client',
+      messageBytesMax: SERVER_FRAME_BYTES_MAX,
+      events: {
+        onMessage: (bytes) => this.#events.onFrame(bytes),
+        onRead: () => {},
+        onDrained: () => this.#events.onDrained?.(),
+        // A server that makes no sense is as good as none.
+        onMalformed: () => opened.terminate(),
+        onClosed: (code, reason) => this.#end(code, reason),
+      },
+    })
+    this.#socket = opened
+    opened.keepAlive(this.#keepsAlive)
+    this.#events.onOpen()
+  }
+
+  #end(code: number, reason: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#events.onClosed({ code, reason, status: this.#status, cause: this.#cause })
+  }
+}
+
+function askForUpgrade({ url, token, tls }: SessionSocketOptions, key: string): ClientRequest {
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp
+  return request(toAddress(url), {
+    ...tls,
+    // A connection that becomes a WebSocket is not to be found in any pool.
+    agent: false,
+    timeout: HANDSHAKE_MS_MAX,
+    headers: {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-key': key,
+      'sec-websocket-version': WEBSOCKET_VERSION,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+  })
 }
 
 function toAddress(url: URL): URL {
   const address = new URL(url)
-  address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
   address.pathname = `${url.pathname.replace(/\/$/, '')}/v1/session`
   address.search = ''
   address.hash = ''

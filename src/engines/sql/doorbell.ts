@@ -36,7 +36,7 @@ export class Doorbell {
 
   /** Somebody rang, or may have. */
   ring(): void {
-    if (this.#isWanted) void this.#look()
+    if (this.#isWanted) void this.lookNow()
   }
 
   #schedule(): void {
@@ -44,12 +44,13 @@ export class Doorbell {
     const delayMs = this.#options.pollMs === 0 ? LOOK_MS : this.#options.pollMs
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      void this.#look()
+      void this.lookNow()
     }, delayMs)
     if (!this.#isKeepingAlive) this.#timer.unref()
   }
 
-  #look(): Promise<void> {
+  /** Resolves when somebody has looked who began after this call, or the database is away. */
+  lookNow(): Promise<void> {
     this.#isRung = true
     this.#looking ??= this.#lookUntilQuiet().finally(() => {
       this.#looking = undefined

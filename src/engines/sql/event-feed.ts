@@ -2,7 +2,6 @@ import type { WatchFilter, Watching, WatchListener } from '../../engine/engine.t
 import { Watchers } from '../../engine/watchers.ts'
 import type { LawEvent } from '../../law/events.ts'
 import type { DatabaseClock } from './database-clock.ts'
-import type { SqlDatabase } from './sql-dialect.ts'
 import type { Transactor } from './transactor.ts'
 
 /** For how long events are written after somebody last said that they watch, and how long they are kept. */
@@ -12,7 +11,6 @@ export const WATCHED_MS = 60_000
 const GAP_MS = 5_000
 
 export interface EventFeedOptions {
-  readonly database: SqlDatabase
   readonly transactor: Transactor
   readonly clock: DatabaseClock
   /** Told whether anyone here watches. */
@@ -55,10 +53,12 @@ export class EventFeed {
   /** From now on events are written, and those before are nobody's. */
   async #start(): Promise<void> {
     await this.#announce()
-    const row = await this.#options.database.db
-      .selectFrom('holdfast_events')
-      .select((eb) => eb.fn.max<number | null>('id').as('last'))
-      .executeTakeFirstOrThrow()
+    const row = await this.#options.transactor.run((db) =>
+      db
+        .selectFrom('holdfast_events')
+        .select((eb) => eb.fn.max<number | null>('id').as('last'))
+        .executeTakeFirstOrThrow(),
+    )
     this.#upTo = Number(row.last ?? 0)
     this.#seen.clear()
     this.#gapSinceMs = undefined
@@ -109,12 +109,14 @@ export class EventFeed {
       this.#watchers.tellReset(Date.now())
       return
     }
-    const rows = await this.#options.database.db
-      .selectFrom('holdfast_events')
-      .selectAll()
-      .where('id', '>', this.#upTo)
-      .orderBy('id')
-      .execute()
+    const rows = await this.#options.transactor.run((db) =>
+      db
+        .selectFrom('holdfast_events')
+        .selectAll()
+        .where('id', '>', this.#upTo)
+        .orderBy('id')
+        .execute(),
+    )
     for (const { id, at_ms: atMs, body } of rows) {
       if (this.#seen.has(id)) continue
       this.#seen.add(id)

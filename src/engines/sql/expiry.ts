@@ -4,7 +4,8 @@ import type { Outcome } from '../../law/outcomes.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import type { SessionBook } from './session-book.ts'
-import type { KeyName, SqlDatabase } from './sql-dialect.ts'
+import type { Connection, KeyName } from './sql-dialect.ts'
+import type { Transactor } from './transactor.ts'
 
 /** Keys that are looked at in one go. */
 const SWEEP_MAX = 200
@@ -13,7 +14,7 @@ const SWEEP_MAX = 200
 const LOOK_MS = 1_000
 
 export interface ExpiryOptions {
-  readonly database: SqlDatabase
+  readonly transactor: Transactor
   readonly databaseClock: DatabaseClock
   readonly clock: Clock
   readonly sessions: SessionBook
@@ -51,7 +52,7 @@ export class Expiry {
   async sweep(): Promise<number> {
     let count = 0
     for (;;) {
-      const due = await this.#findDue()
+      const due = await this.#options.transactor.run((db) => this.#findDue(db))
       for (const id of due.sessions) count += await this.#options.sessions.end(id)
       const outcomes = await Promise.all(due.keys.map((name) => this.#options.decide(name, EXPIRE)))
       for (const one of outcomes) if (one.kind === 'swept') count += one.count
@@ -62,13 +63,12 @@ export class Expiry {
     }
   }
 
-  async #findDue(): Promise<{
+  async #findDue(db: Connection): Promise<{
     readonly nowMs: number
     readonly sessions: readonly string[]
     readonly keys: readonly KeyName[]
     readonly nextAtMs: number | null
   }> {
-    const { db } = this.#options.database
     const nowMs = await this.#options.databaseClock.nowMs(db)
     const sessions = await sql<{ id: string }>`
       select id from holdfast_sessions where due_at_ms <= ${nowMs} or ended = 1`.execute(db)

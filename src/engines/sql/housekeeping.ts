@@ -4,17 +4,19 @@ import type { DatabaseClock } from './database-clock.ts'
 import { WATCHED_MS } from './event-feed.ts'
 import { HistoryTrimmer, removeOlder } from './history.ts'
 import { nameOfDeparture, type OpenWaits } from './open-waits.ts'
-import type { KeyName, SqlDatabase } from './sql-dialect.ts'
+import type { Connection, KeyName } from './sql-dialect.ts'
+import type { Transactor } from './transactor.ts'
 
 /** A letter that nobody fetched for this long was written to a process that is gone. */
 const LETTER_KEPT_MS = 10 * 60_000
 
 export interface HousekeepingOptions {
-  readonly database: SqlDatabase
+  readonly transactor: Transactor
   readonly databaseClock: DatabaseClock
   readonly clock: Clock
   readonly process: string
   readonly waits: OpenWaits
+  readonly openLetters: () => Promise<void>
   /** How long a waiter keeps its place without a sign of the process that holds its call open. */
   readonly openPatienceMs: number
 }
@@ -50,18 +52,20 @@ export class Housekeeping {
   }
 
   async #round(): Promise<void> {
-    const { waits } = this.#options
+    const { waits, transactor } = this.#options
     if (waits.size > 0) {
-      await this.#renewPlaces()
-      await waits.askAgain(await this.#stillQueued())
+      await transactor.run((db) => this.#renewPlaces(db))
+      const stillQueued = await transactor.run((db) => this.#stillQueued(db))
+      // Whoever left the queue was written to; only those are asked for again whose letter is lost.
+      await this.#options.openLetters()
+      await waits.askAgain(stillQueued)
     }
     this.#rounds += 1
     if (this.#rounds % 6 === 1) await this.removeOld()
   }
 
-  async #renewPlaces(): Promise<void> {
-    const { database, databaseClock, process, openPatienceMs } = this.#options
-    const { db } = database
+  async #renewPlaces(db: Connection): Promise<void> {
+    const { databaseClock, process, openPatienceMs } = this.#options
     if (openPatienceMs === Infinity) return
     const untilMs = (await databaseClock.nowMs(db)) + openPatienceMs
     await sql`
@@ -71,12 +75,12 @@ export class Housekeeping {
       where process = ${process} and session is null`.execute(db)
   }
 
-  async #stillQueued(): Promise<Set<string>> {
-    const { database, process } = this.#options
+  async #stillQueued(db: Connection): Promise<Set<string>> {
+    const { process } = this.#options
     const { rows } = await sql<KeyName & { owner: string; request_id: string }>`
       select k.space, k.name, w.owner, w.request_id
       from holdfast_waiters w join holdfast_keys k on k.id = w.key_id
-      where w.process = ${process}`.execute(database.db)
+      where w.process = ${process}`.execute(db)
     return new Set(
       rows.map(({ space, name, owner, request_id: requestId }) =>
         nameOfDeparture({ space, name }, { owner, requestId }),
@@ -85,8 +89,11 @@ export class Housekeeping {
   }
 
   /** Returns how many rows were removed. */
-  async removeOld(): Promise<number> {
-    const { db } = this.#options.database
+  removeOld(): Promise<number> {
+    return this.#options.transactor.run((db) => this.#removeOld(db))
+  }
+
+  async #removeOld(db: Connection): Promise<number> {
     const nowMs = await this.#options.databaseClock.nowMs(db)
     const events = { table: 'holdfast_events', column: 'at_ms' } as const
     const letters = { table: 'holdfast_letters', column: 'at_ms' } as const

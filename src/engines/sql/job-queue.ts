@@ -30,7 +30,8 @@ export class JobQueue {
   readonly #options: JobQueueOptions
   #pending: PendingJob[] = []
   readonly #busyKeys = new Set<string>()
-  readonly #running = new Set<Promise<void>>()
+  readonly #onIdle: (() => void)[] = []
+  #running = 0
   #isScheduled = false
 
   constructor(options: JobQueueOptions) {
@@ -45,10 +46,16 @@ export class JobQueue {
   }
 
   /** Resolves when everything that was added has been answered. */
-  async settle(): Promise<void> {
-    while (this.#running.size > 0 || this.#pending.length > 0) {
-      await Promise.race([...this.#running, Promise.resolve()])
-    }
+  settle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle.push(resolve)
+      this.#tellIdle()
+    })
+  }
+
+  #tellIdle(): void {
+    if (this.#running > 0 || this.#pending.length > 0) return
+    for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
   /** What is added in one turn goes together. */
@@ -62,15 +69,16 @@ export class JobQueue {
   }
 
   #pump(): void {
-    while (this.#running.size < this.#options.transactions) {
+    while (this.#running < this.#options.transactions) {
       const batch = this.#takeBatch()
       if (batch.length === 0) return
-      const running: Promise<void> = this.#run(batch).finally(() => {
-        this.#running.delete(running)
+      this.#running += 1
+      void this.#run(batch).finally(() => {
+        this.#running -= 1
         for (const { key } of batch) this.#busyKeys.delete(key)
-        this.#schedule()
+        this.#pump()
+        this.#tellIdle()
       })
-      this.#running.add(running)
     }
   }
 

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import { loadSessions } from './key-parts.ts'
 import { KeySnapshot } from './key-snapshot.ts'
 import { toHold, toRemembered, toWaiter } from './row-codec.ts'
@@ -40,16 +40,21 @@ async function selectKeys(
   dialect: SqlDialect,
   names: readonly KeyName[],
 ): Promise<KeyRow[]> {
+  if (names.length === 0) return []
+  const inOrder = [...names].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+  const query = dialect.selectKeys?.(inOrder) ?? selectTogether(dialect, names)
+  return (await query.execute(db)).rows
+}
+
+function selectTogether(dialect: SqlDialect, names: readonly KeyName[]): RawBuilder<KeyRow> {
   const bySpace = (['lock', 'operation'] as const).flatMap((space) => {
     const ofSpace = names.filter((one) => one.space === space).map(({ name }) => name)
     if (ofSpace.length === 0) return []
     return [sql`(space = ${space} and name in (${sql.join(ofSpace)}))`]
   })
-  if (bySpace.length === 0) return []
-  const { rows } = await sql<KeyRow>`
+  return sql<KeyRow>`
     select * from holdfast_keys where ${sql.join(bySpace, sql` or `)}
-    order by space, name ${dialect.forUpdate}`.execute(db)
-  return rows
+    order by space, name ${dialect.forUpdate}`
 }
 
 /** Load of keys what most decisions need, with as few statements for all of them as for one. */

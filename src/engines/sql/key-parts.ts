@@ -80,11 +80,12 @@ async function loadHolds(
  * still there. Nobody ends one while a transaction looks at it here.
  */
 export async function loadSessions(
-  { db, dialect, sessions, nowMs }: TransactionContext,
+  { db, dialect, sessions, nowMs, isReading }: TransactionContext,
   ids: readonly string[],
 ): Promise<void> {
+  const lock = isReading ? sql`` : dialect.forShare
   const rows = await sql<Parameters<typeof toSession>[0]>`
-    select * from holdfast_sessions where id in (${sql.join(ids)}) ${dialect.forShare}`.execute(db)
+    select * from holdfast_sessions where id in (${sql.join(ids)}) ${lock}`.execute(db)
   for (const id of ids) sessions.set(id, undefined)
   for (const row of rows.rows) {
     if (row.ended === 0 && row.due_at_ms > nowMs) sessions.set(row.id, toSession(row))

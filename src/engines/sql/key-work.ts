@@ -49,8 +49,6 @@ export interface KeyWorkOptions {
   readonly dialect: SqlDialect
   readonly process: string
   readonly clock: DatabaseClock
-  /** Whether a call is held open here for a waiter that is about to be told. */
-  readonly isOpenHere: (name: KeyName, departure: Departure) => boolean
 }
 
 /** Commands after which an absent key may have a row. The others find nothing there and change nothing. */
@@ -66,7 +64,7 @@ export class KeyWork {
 
   async run(db: Connection, jobs: readonly KeyJob[]): Promise<WorkResult> {
     const rows = await lockKeys(db, this.#options.dialect, namesOf(jobs))
-    const context = await this.context(db)
+    const context = await this.context(db, { isReading: false })
     const snapshots = await loadKeys(context, rows, sessionsOf(jobs))
     const run = new KeyRun(this.#options, context, snapshots)
     const outcomes: Outcome[] = []
@@ -81,7 +79,10 @@ export class KeyWork {
   }
 
   /** Read when the keys are locked: a transaction that had to wait sees the time after that. */
-  async context(db: Connection): Promise<TransactionContext> {
+  async context(
+    db: Connection,
+    { isReading }: { readonly isReading: boolean },
+  ): Promise<TransactionContext> {
     const { dialect, settings, process } = this.#options
     const { rows } = await sql<{ floor: number; watched: number; now: number }>`
       select floor, watched_until_ms as watched, ${dialect.nowMs} as now
@@ -96,6 +97,7 @@ export class KeyWork {
       settings,
       process,
       nowMs,
+      isReading,
       isWatched,
       floor: state.floor,
       sessions: new Map(),
@@ -182,27 +184,8 @@ class KeyRun {
     const departures = snapshot.apply(changes, asker)
     this.#events.push(...events)
     const name = { space: snapshot.namespace, name: snapshot.key }
-    for (const departure of departures) {
-      this.settled.push({ name, departure })
-      if (departure.answer.kind !== 'granted') continue
-      if (!this.#options.isOpenHere(name, departure)) continue
-      await this.#takeGrant(snapshot, departure)
-    }
+    for (const departure of departures) this.settled.push({ name, departure })
     return outcome
-  }
-
-  /**
-   * The call is held open by this very process and is answered when the transaction has committed: its
-   * owner knows of the grant then, and whatever becomes of this process must not undo it.
-   */
-  async #takeGrant(snapshot: KeySnapshot, { waiter, answer }: Departure): Promise<void> {
-    if (answer.kind !== 'granted') return
-    const { owner, ttlMs } = waiter
-    await this.#decideOne(
-      snapshot,
-      { kind: 'renew', key: snapshot.key, owner, ttlMs, token: answer.token },
-      undefined,
-    )
   }
 
   /** The law is pure: where it misses something of the key, that is loaded and the law is asked again. */

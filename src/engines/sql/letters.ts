@@ -53,8 +53,17 @@ export async function readLetters(
     .execute()
   return {
     ids: rows.map(({ id }) => id),
-    letters: rows.map(({ body }) => JSON.parse(body) as Letter),
+    letters: rows.map(({ body }) => parseLetter(body)),
   }
+}
+
+/** What has no value says so; JSON leaves it out. */
+function parseLetter(body: string): Letter {
+  const letter = JSON.parse(body) as Letter
+  const { answer } = letter
+  return answer.kind === 'skip'
+    ? { ...letter, answer: { kind: 'skip', value: answer.value } }
+    : letter
 }
 
 export async function removeLetters(db: Connection, ids: readonly number[]): Promise<void> {

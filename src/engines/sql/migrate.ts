@@ -3,28 +3,41 @@ import { type Migration, MIGRATIONS } from './migrations.ts'
 import type { SqlSchema } from './schema.ts'
 import type { Connection, SqlDatabase, SqlDialect } from './sql-dialect.ts'
 
+/** Steps, and the table that says which of them were done. */
+export interface MigrationBook {
+  readonly table: string
+  readonly migrations: readonly Migration[]
+}
+
+const ENGINE_BOOK: MigrationBook = { table: 'holdfast_migrations', migrations: MIGRATIONS }
+
 /**
  * Bring the tables to the present version. However many processes start at the same time, each step runs
  * once: they wait for each other. A database from a newer version is left alone and refused.
  */
-export async function migrate({ db, dialect }: SqlDatabase): Promise<void> {
-  if ((await newestVersion(db)) === lastOf(MIGRATIONS)) return
+export async function migrate(
+  { db, dialect }: SqlDatabase,
+  { table, migrations }: MigrationBook = ENGINE_BOOK,
+): Promise<void> {
+  const last = lastOf(migrations)
+  if ((await newestVersion(db, table)) === last) return
   await dialect.exclusively(db, async (connection) => {
     const { types } = dialect
     await run(
       connection,
-      `create table if not exists holdfast_migrations (
+      `create table if not exists ${table} (
         version ${types.integer} not null primary key,
         name ${types.text} not null,
         at_ms ${types.integer} not null
       )${types.tableOptions}`,
     )
-    const version = (await newestVersion(connection)) ?? 0
-    if (version > lastOf(MIGRATIONS)) throw new NewerSchemaError(version, lastOf(MIGRATIONS))
-    for (const migration of MIGRATIONS.filter((one) => one.version > version)) {
-      for (const statement of migration.statements(types))
-        await step(connection, dialect, statement)
-      await note(connection, dialect.nowMs, migration)
+    const version = (await newestVersion(connection, table)) ?? 0
+    if (version > last) throw new NewerSchemaError(version, last)
+    for (const { version: next, name, statements } of migrations) {
+      if (next <= version) continue
+      for (const statement of statements(dialect)) await step(connection, dialect, statement)
+      await sql`insert into ${sql.table(table)} (version, name, at_ms)
+        values (${next}, ${name}, ${dialect.nowMs})`.execute(connection)
     }
   })
 }
@@ -42,26 +55,16 @@ async function run(db: Connection, statement: string): Promise<void> {
   await sql.raw(statement).execute(db)
 }
 
-async function note(
-  db: Connection,
-  nowMs: ReturnType<typeof sql<number>>,
-  { version, name }: Migration,
-): Promise<void> {
-  await db.insertInto('holdfast_migrations').values({ version, name, at_ms: nowMs }).execute()
-}
-
 function lastOf(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.version ?? 0
 }
 
 /** `undefined` where nothing was ever migrated. */
-async function newestVersion(db: Kysely<SqlSchema>): Promise<number | undefined> {
+async function newestVersion(db: Kysely<SqlSchema>, table: string): Promise<number | undefined> {
   try {
-    const row = await db
-      .selectFrom('holdfast_migrations')
-      .select((eb) => eb.fn.max('version').as('version'))
-      .executeTakeFirst()
-    return row?.version === null || row === undefined ? undefined : Number(row.version)
+    const { rows } = await sql<{ version: number | null }>`
+      select max(version) as version from ${sql.table(table)}`.execute(db)
+    return rows[0]?.version === null ? undefined : Number(rows[0]?.version)
   } catch {
     // There is no such table yet; anything else that is wrong shows itself in the next statement.
     return undefined

@@ -1,12 +1,15 @@
 import { KEY_BYTES_MAX, ID_BYTES_MAX, OWNER_BYTES_MAX, TYPE_CHARS_MAX } from '../../law/limits.ts'
-import type { ColumnTypes } from './sql-dialect.ts'
+import type { ColumnTypes, SqlDialect, ViewTerms } from './sql-dialect.ts'
 
 /** One step of the schema. Steps are never changed once they were released; new ones are appended. */
 export interface Migration {
   readonly version: number
   readonly name: string
-  statements(types: ColumnTypes): readonly string[]
+  statements(dialect: MigrationTerms): readonly string[]
 }
+
+/** What a step may know of the database. */
+export type MigrationTerms = Pick<SqlDialect, 'name' | 'types' | 'views'>
 
 /** An operation's owner is its type and node together. */
 const ANY_OWNER_BYTES_MAX = OWNER_BYTES_MAX + TYPE_CHARS_MAX + 1
@@ -15,12 +18,17 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
     name: 'keys, holds, waiters, sessions, references and what is remembered',
-    statements: (types) => [
+    statements: ({ types }) => [
       ...keyTables(types),
       ...waiterTable(types),
       ...memoryTables(types),
       ...sharedTables(types),
     ],
+  },
+  {
+    version: 2,
+    name: 'who holds what, for people',
+    statements: ({ views }) => [holdersView(views)],
   },
 ]
 
@@ -172,4 +180,19 @@ function sharedTables({ name, word, text, integer, serial, tableOptions }: Colum
     )${tableOptions}`,
     'insert into holdfast_state (id, floor, watched_until_ms) values (1, 0, 0)',
   ]
+}
+
+function holdersView({ create, nowMs, instant, text }: ViewTerms): string {
+  return `${create} holdfast_holders as
+    select
+      k.space as space,
+      ${text('k.name')} as name,
+      ${text('h.owner')} as owner,
+      case when h.writes > 0 then 'write' else 'read' end as mode,
+      h.token as token,
+      ${instant('h.since_ms')} as held_since,
+      ${instant('h.lease_at_ms')} as held_until,
+      ${text('h.session')} as session
+    from holdfast_holds h join holdfast_keys k on k.id = h.key_id
+    where h.lease_at_ms > ${nowMs}`
 }

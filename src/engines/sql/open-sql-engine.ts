@@ -1,6 +1,5 @@
 import type { Capabilities } from '../../engine/capabilities.ts'
 import { toInvalidArgument } from '../../engine/engine-errors.ts'
-import { createError } from '../../engine/errors.ts'
 import { decide, type Law } from '../../law/decide.ts'
 import { TTL_MS_MIN } from '../../law/limits.ts'
 import { DEFAULT_SETTINGS, type LawSettings } from '../../law/settings.ts'
@@ -55,7 +54,9 @@ export async function openSqlEngine(
   })
   const problem = problemWithSettings(settings)
   if (problem !== undefined) throw toInvalidArgument({ kind: 'open' }, problem)
-  const database = await open()
+  const database = await open().catch((error: unknown) => {
+    throw toUnavailable(error, 'no')
+  })
   try {
     await migrate(database)
     const clock = options.clock ?? new SystemClock()
@@ -70,21 +71,5 @@ export async function openSqlEngine(
   } catch (error) {
     await database.close()
     throw toUnavailable(error, 'no')
-  }
-}
-
-/** Load a driver that a user has to install; without it, say which. */
-export async function loadDriver<Module>(
-  name: string,
-  load: () => Promise<Module>,
-): Promise<Module> {
-  try {
-    return await load()
-  } catch (cause) {
-    throw createError(
-      'LOCK_UNKNOWN_ENGINE',
-      `this engine needs the package ${name}: npm install ${name} kysely`,
-      { cause },
-    )
   }
 }

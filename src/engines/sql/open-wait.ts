@@ -49,6 +49,8 @@ export class OpenWait {
   readonly keyName: KeyName
   readonly owner: string
   readonly calls: Set<OpenCall> = new Set()
+  /** It stood in the queue once; until then its first asking is still under way. */
+  wasQueued = false
   /** Resolves when a grant that nobody wanted any more has been given back. */
   undoing: Promise<void> = Promise.resolve()
 

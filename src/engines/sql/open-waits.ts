@@ -66,8 +66,9 @@ export class OpenWaits {
     try {
       const asker = this.#askerOf(command)
       const outcome = await this.#options.decide(wait.keyName, command, asker)
-      if (outcome.kind === 'queued') this.#startTimer(wait, call, command)
-      else this.#answer(wait, call, outcome)
+      if (outcome.kind !== 'queued') return this.#answer(wait, call, outcome)
+      wait.wasQueued = true
+      this.#startTimer(wait, call, command)
     } catch (error) {
       call.reject(error)
       this.#leave(wait, call)
@@ -115,12 +116,6 @@ export class OpenWaits {
     }
   }
 
-  /** Whether somebody here is about to be told of what a transaction decides. */
-  isOpen(name: KeyName, departure: Departure): boolean {
-    const wait = this.#waits.get(nameOfDeparture(name, departure.waiter))
-    return wait?.isAwaited === true
-  }
-
   /** A transaction of this process has settled a request. */
   settle(name: KeyName, { waiter, answer }: Departure): void {
     const waitName = nameOfDeparture(name, waiter)
@@ -149,7 +144,15 @@ export class OpenWaits {
     const renew = { kind: 'renew', key: name.name, owner, ttlMs, token } as const
     const taken = await this.#options.decide(name, renew)
     if (taken.kind === 'renewed') this.#deliver(wait, { ...answer, leaseMs: taken.leaseMs })
-    else this.#deliver(wait, { kind: 'refused', code: 'abandoned' })
+    else await this.#askOnce(wait)
+  }
+
+  /** The same request once more learns what became of it, or keeps its place. */
+  async #askOnce(wait: OpenWait): Promise<void> {
+    const { command, keyName } = wait
+    const again = { ...command, waitMs: 0 }
+    const outcome = await this.#options.decide(keyName, again, this.#askerOf(command))
+    if (outcome.kind !== 'queued') this.#deliver(wait, toEndOfWait(outcome))
   }
 
   /** Nobody here waits for it any more: the next one gets it. */
@@ -172,13 +175,10 @@ export class OpenWaits {
    * before it could write it.
    */
   async askAgain(stillQueued: ReadonlySet<string>): Promise<void> {
-    const lost = [...this.#waits.values()].filter(({ name }) => !stillQueued.has(name))
-    await Promise.all(
-      lost.map(async (wait) => {
-        const outcome = await this.#options.decide(wait.keyName, { ...wait.command, waitMs: 0 })
-        if (outcome.kind !== 'queued') this.#deliver(wait, outcome)
-      }),
+    const lost = [...this.#waits.values()].filter(
+      ({ name, wasQueued }) => wasQueued && !stillQueued.has(name),
     )
+    await Promise.all(lost.map((wait) => this.#askOnce(wait)))
   }
 
   async #abort(wait: OpenWait, call: OpenCall, signal: AbortSignal): Promise<void> {
@@ -226,6 +226,20 @@ export class OpenWaits {
       for (const call of wait.calls) call.reject(toClosed())
       this.#forget(wait)
     }
+  }
+}
+
+/** Whoever waits has not heard of a grant that was undone meanwhile: to them it is the wait that ended. */
+function toEndOfWait(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'refused' || outcome.code !== 'ended') return outcome
+  switch (outcome.end) {
+    case 'cancelled':
+    case 'disconnected':
+      return { kind: 'refused', code: outcome.end }
+    case 'unclaimed':
+      return { kind: 'refused', code: 'abandoned' }
+    default:
+      return outcome
   }
 }
 

@@ -70,26 +70,26 @@ export class SessionBook {
    * waiters ended.
    */
   async end(id: string): Promise<number> {
-    const { transactor, decide, database } = this.#options
+    const { transactor, decide } = this.#options
     await transactor.write((db) => markEnded(db, id))
     const names = await this.#keysOf(id)
     const outcomes = await Promise.all(
       names.map((name) => decide(name, { kind: 'leave', session: id })),
     )
-    await database.db
-      .deleteFrom('holdfast_sessions')
-      .where('id', '=', id)
-      .where('ended', '=', 1)
-      .execute()
+    await transactor.run((db) =>
+      db.deleteFrom('holdfast_sessions').where('id', '=', id).where('ended', '=', 1).execute(),
+    )
     return outcomes.reduce((sum, one) => sum + (one.kind === 'swept' ? one.count : 0), 0)
   }
 
   async #keysOf(session: string): Promise<KeyName[]> {
-    const { rows } = await sql<KeyName>`
-      select space, name from holdfast_keys where id in (
-        select key_id from holdfast_holds where session = ${session}
-        union select key_id from holdfast_waiters where session = ${session}
-      )`.execute(this.#options.database.db)
+    const { rows } = await this.#options.transactor.run((db) =>
+      sql<KeyName>`
+        select space, name from holdfast_keys where id in (
+          select key_id from holdfast_holds where session = ${session}
+          union select key_id from holdfast_waiters where session = ${session}
+        )`.execute(db),
+    )
     return rows
   }
 }

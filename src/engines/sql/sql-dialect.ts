@@ -1,5 +1,5 @@
-import type { Kysely, RawBuilder } from 'kysely'
-import type { SqlSchema } from './schema.ts'
+import type { Kysely, RawBuilder, Selectable } from 'kysely'
+import type { KeyTable, SqlSchema } from './schema.ts'
 
 /** Statements go through this one, inside a transaction or outside. */
 export type Connection = Kysely<SqlSchema>
@@ -18,6 +18,18 @@ export interface ColumnTypes {
   readonly serial: string
   /** What follows the closing bracket of a table. */
   readonly tableOptions: string
+}
+
+/** What the statement of a view is made of. It is read in sessions of others, whatever their settings. */
+export interface ViewTerms {
+  /** Makes a view, up to its name. */
+  readonly create: string
+  /** Milliseconds since the epoch on the clock of the database. */
+  readonly nowMs: string
+  /** A column of milliseconds as the instants of the database; in UTC where those have no zone. */
+  instant(column: string): string
+  /** A column that is a name as text that a person can read. */
+  text(column: string): string
 }
 
 /** What an error of a driver means. */
@@ -42,6 +54,7 @@ export interface KeyName {
 export interface SqlDialect {
   readonly name: 'sqlite' | 'postgres' | 'mysql'
   readonly types: ColumnTypes
+  readonly views: ViewTerms
   /** How many transactions of one process are open at the same time, at most. */
   readonly transactions: number
   /** The statement that begins a transaction that writes. */
@@ -66,6 +79,12 @@ export interface SqlDialect {
 
   /** Make the rows of keys that have none. They and those that were there are locked. */
   insertKeys(db: Connection, names: readonly KeyName[]): Promise<void>
+
+  /**
+   * Only where a list of keys may be found by reading the whole table, locking all of it: selects each of
+   * them by itself, locked in their order, and touches no other row.
+   */
+  selectKeys?(names: readonly KeyName[]): RawBuilder<Selectable<KeyTable>>
 
   /** Run while no other process does: for migrations. */
   exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void>

@@ -27,10 +27,13 @@ import { JobQueue } from './job-queue.ts'
 import type { Asker } from './key-snapshot.ts'
 import { KeyWork, type KeyJob, type WorkResult } from './key-work.ts'
 import { readLetters, removeLetters } from './letters.ts'
+import { migrate, type MigrationBook } from './migrate.ts'
 import { OpenWaits } from './open-waits.ts'
 import { SessionBook } from './session-book.ts'
 import type { KeyName, SqlDatabase } from './sql-dialect.ts'
+import { toRefused, toUnavailable } from './sql-errors.ts'
 import { readSql } from './sql-reads.ts'
+import type { TransactionContext } from './transaction-context.ts'
 import { Transactor } from './transactor.ts'
 
 export interface SqlEngineParts {
@@ -82,7 +85,6 @@ export class SqlEngine implements LockEngine {
       dialect: database.dialect,
       process,
       clock: databaseClock,
-      isOpenHere: (name, departure) => this.#waits.isOpen(name, departure),
     })
     this.#jobs = new JobQueue({
       work: this.#work,
@@ -97,20 +99,28 @@ export class SqlEngine implements LockEngine {
       findPlace: (name, owner) => this.#findPlace(name, owner),
       onCount: () => this.#onInterest(),
     })
-    const shared = { database, transactor: this.#transactor, clock: databaseClock, decide }
+    const transactor = this.#transactor
+    const shared = { database, transactor, clock: databaseClock, decide }
     this.#sessions = new SessionBook(shared)
-    this.#expiry = new Expiry({ database, databaseClock, clock, sessions: this.#sessions, decide })
+    this.#expiry = new Expiry({
+      transactor,
+      databaseClock,
+      clock,
+      sessions: this.#sessions,
+      decide,
+    })
     this.#feed = new EventFeed({ ...shared, onInterest: () => this.#onInterest() })
     this.#doorbell = new Doorbell({
       pollMs: database.dialect.pollMs,
       look: () => this.#look(),
     })
     this.#housekeeping = new Housekeeping({
-      database,
+      transactor,
       databaseClock,
       clock,
       process,
       waits: this.#waits,
+      openLetters: () => this.#doorbell.lookNow(),
       openPatienceMs: settings.openPatienceMs,
     })
   }
@@ -143,6 +153,34 @@ export class SqlEngine implements LockEngine {
     if (problem !== undefined) throw toInvalidArgument(command, problem)
     this.#mustBeOpen()
     return this.#jobs.add({ name: nameOf(command), command, also })
+  }
+
+  /** Make tables of one's own beside those of the locks. */
+  async migrateBeside(book: MigrationBook): Promise<void> {
+    this.#mustBeOpen()
+    try {
+      await migrate(this.#database, book)
+    } catch (error) {
+      throw this.#database.dialect.classify(error) === 'other'
+        ? toRefused(error, 'no')
+        : toUnavailable(error, 'no')
+    }
+  }
+
+  /** A transaction on tables of one's own. It may have to be done again. */
+  async writeBeside<T>(work: (context: TransactionContext) => Promise<T>): Promise<T> {
+    this.#mustBeOpen()
+    return this.#transactor.write(async (db) =>
+      work(await this.#work.context(db, { isReading: false })),
+    )
+  }
+
+  /** The same, of a single moment, and changes nothing. */
+  async readBeside<T>(work: (context: TransactionContext) => Promise<T>): Promise<T> {
+    this.#mustBeOpen()
+    return this.#transactor.read(async (db) =>
+      work(await this.#work.context(db, { isReading: true })),
+    )
   }
 
   async #run(command: Command): Promise<Outcome> {
@@ -189,7 +227,7 @@ export class SqlEngine implements LockEngine {
     this.#mustBeOpen()
     await this.#expiry.sweep()
     return this.#transactor.read(async (db) => {
-      return (await readSql(await this.#work.context(db), query)) as ReplyOf<Q>
+      return (await readSql(await this.#work.context(db, { isReading: true }), query)) as ReplyOf<Q>
     })
   }
 
@@ -225,10 +263,10 @@ export class SqlEngine implements LockEngine {
   }
 
   async #openLetters(): Promise<void> {
-    const { db } = this.#database
-    const { ids, letters } = await readLetters(db, this.#process)
-    for (const letter of letters) await this.#waits.receive(letter)
-    await removeLetters(db, ids)
+    const transactor = this.#transactor
+    const { ids, letters } = await transactor.run((db) => readLetters(db, this.#process))
+    await Promise.all(letters.map((letter) => this.#waits.receive(letter)))
+    await transactor.run((db) => removeLetters(db, ids))
   }
 
   #mustBeOpen(): void {

@@ -9,6 +9,8 @@ export interface TransactionContext extends SnapshotContext {
   readonly settings: LawSettings
   /** Of this engine. */
   readonly process: string
+  /** It changes nothing, and so it locks nothing. */
+  readonly isReading: boolean
   /** On the clock of the database, read when the keys were locked. */
   readonly nowMs: number
 }

@@ -30,6 +30,11 @@ export class Transactor {
     return this.#untilNoConflict(() => this.#once(beginReading, work))
   }
 
+  /** Statements that each stand for themselves, and that may be done again. */
+  async run<T>(work: (db: Connection) => Promise<T>): Promise<T> {
+    return this.#untilNoConflict(() => work(this.#database.db))
+  }
+
   async #untilNoConflict<T>(attempt: () => Promise<T>): Promise<T> {
     const startedAtMs = performance.now()
     for (let tries = 0; ; tries += 1) {
@@ -79,6 +84,7 @@ async function commit(connection: Kysely<SqlSchema>): Promise<void> {
   try {
     await run(connection, 'commit')
   } catch (error) {
+    await rollBack(connection)
     throw new CommitError(error)
   }
 }

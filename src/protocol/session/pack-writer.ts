@@ -15,35 +15,40 @@ const encoder = new TextEncoder()
  * arrays and maps. Everything that was written since the last `take` is one frame.
  */
 export class PackWriter {
+  readonly #room: number
   #bytes = new Uint8Array(BYTES_FIRST)
   #view = new DataView(this.#bytes.buffer)
-  #at = 0
+  #at: number
+
+  /** `room`: how many bytes stay unused in front of every frame, for whoever sends it. */
+  constructor(room = 0) {
+    this.#room = room
+    this.#at = room
+  }
 
   /** How many bytes have been written since the last `take`. */
   get length(): number {
-    return this.#at
+    return this.#at - this.#room
   }
 
-  /** The frame, in bytes of its own and exactly as long as it is. Small ones share a block of memory. */
-  take(): Uint8Array {
-    const frame = Buffer.from(this.peek())
+  /**
+   * The room and the frame, in bytes of its own and exactly as long as it is. Small ones share a block of
+   * memory.
+   */
+  take(): Buffer {
+    const frame = Buffer.from(this.#bytes.subarray(0, this.#at))
     this.reset()
     return frame
   }
 
-  /** The frame where it was written; valid until the next write. */
-  peek(): Uint8Array {
-    return this.#bytes.subarray(0, this.#at)
-  }
-
   reset(): void {
-    this.#at = 0
+    this.#at = this.#room
     if (this.#bytes.length > BYTES_KEPT_MAX) this.#replace(new Uint8Array(BYTES_FIRST))
   }
 
   /** Forget what was written after the frame had this length: a message that turned out wrong. */
   rewind(length: number): void {
-    this.#at = length
+    this.#at = this.#room + length
   }
 
   nil(): void {

@@ -82,9 +82,10 @@ export function writeOver(writer: PackWriter): void {
   writer.number(OPS.over)
 }
 
-export function writeComeBack(writer: PackWriter): void {
-  writer.array(1)
+export function writeComeBack(writer: PackWriter, lastId: number | undefined): void {
+  writer.array(2)
   writer.number(OPS.comeBack)
+  writer.optionalNumber(lastId)
 }
 
 /** Tell the handler of every message. Throws a `ProtocolError` at the first that makes no sense. */
@@ -132,7 +133,7 @@ function readOther(op: number, reader: PackReader, handler: ServerFrameHandler):
     case OPS.over:
       return handler.over()
     case OPS.comeBack:
-      return handler.comeBack()
+      return handler.comeBack(reader.optionalNumber())
     default:
       throw new ProtocolError(`there is no message ${op}`)
   }

@@ -60,6 +60,6 @@ export interface ServerFrameHandler {
   lost(lost: Lost): void
   /** The session had ended in the engine: everything that was held in it is lost. */
   over(): void
-  /** The server stops: connect again, here or to another. */
-  comeBack(): void
+  /** The server stops: connect again, here or to another. Requests after the last id it has not seen. */
+  comeBack(lastId: number | undefined): void
 }

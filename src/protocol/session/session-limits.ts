@@ -17,9 +17,10 @@ export const SERVER_FRAME_BYTES_MAX: number = 64 * 1024 * 1024
 
 /**
  * Messages in a frame, where more are to be said in one turn: the other side is at work on the first of
- * them while this one goes on with the rest. Below some thirty, the price of a frame outweighs that.
+ * them while this one goes on with the rest. With fewer than some hundred the price of a frame, and on
+ * disk that of a sync for each, outweighs that.
  */
-export const FRAME_MESSAGES = 32
+export const FRAME_MESSAGES = 128
 
 /** Why a server closes a connection, as WebSocket close codes of the range that is free for this. */
 export const CLOSE_CODES = {

@@ -2,6 +2,7 @@ import type { WatchEvent } from '../../engine/engine.ts'
 import type { EventKind } from '../../law/events.ts'
 import { type Counter, type Gauge, type Histogram, Registry, type Series } from './registry.ts'
 import { RequestCounts } from './request-counts.ts'
+import { SessionMetrics } from './session-metrics.ts'
 
 /** Upper bounds in seconds: from a hand-over in one process to a wait of an hour. */
 const WAIT_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 3600]
@@ -14,6 +15,7 @@ export class ServerMetrics {
   readonly registry: Registry = new Registry()
   readonly waitSeconds: Histogram
   readonly requests: RequestCounts
+  readonly sessions: SessionMetrics
   readonly #locks: EventSeries
   readonly #operations: EventSeries
   readonly #refusals: Counter
@@ -49,6 +51,7 @@ export class ServerMetrics {
       labels: ['route', 'status'],
     })
     this.requests = new RequestCounts(requests)
+    this.sessions = new SessionMetrics(registry)
     this.#badRequests = registry.counter({
       name: 'holdfast_http_malformed_total',
       help: 'Connections on which something came that is not HTTP, or came too slowly.',

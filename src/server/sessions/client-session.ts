@@ -16,6 +16,8 @@ import {
 } from '../../protocol/session/server-frames.ts'
 import type { Timer } from '../../time/clock.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
+import type { Series } from '../metrics/registry.ts'
+import type { SessionEnd } from '../metrics/session-metrics.ts'
 import { withdraw } from '../waiting/withdraw.ts'
 import { OPEN_REQUESTS_MAX } from './connection-limits.ts'
 import { toFailure } from './failure.ts'
@@ -33,8 +35,10 @@ export interface ClientSessionParts {
   readonly graceMs: number
   /** Runs something when the grace of a broken connection has passed. */
   readonly setTimer: (onOver: () => void) => Timer
+  /** Counts what is asked for. */
+  readonly requests: Series
   /** Told once, when nobody can come back to it any more. */
-  readonly onEnded: () => void
+  readonly onEnded: (end: SessionEnd) => void
 }
 
 /**
@@ -64,6 +68,9 @@ export class ClientSession {
   #openCount = 0
   #isOver = false
   #isStopped = false
+  /** Nothing new is begun any more. */
+  #isWindingUp = false
+  #onAnswered: (() => void) | undefined
 
   constructor(parts: ClientSessionParts) {
     const { id, engine, graceMs } = parts
@@ -118,6 +125,21 @@ export class ClientSession {
     this.#watches.catchUp()
   }
 
+  /** What has arrived is about to be done; its answers leave together, when all of it is. */
+  onReading(): void {
+    this.#outbox.isHeldBack = true
+  }
+
+  /**
+   * Everything that had arrived was done. Whoever waits here may have been granted something by it, and
+   * is about to be told so by a promise: that leaves in the same frame.
+   */
+  onRead(): void {
+    this.#outbox.isHeldBack = false
+    if (this.#waiting.size === 0) this.#outbox.flush()
+    else this.#outbox.flushLater()
+  }
+
   command(id: number, command: Command, mayAbort: boolean): void {
     if (!this.#take(id)) return
     const isEarly = this.#gate !== undefined || (!this.law.isOpen && this.#isInSession(command))
@@ -135,7 +157,7 @@ export class ClientSession {
     const run = (): void => {
       this.#engine.read(query).then(
         (reply) => {
-          this.#openCount -= 1
+          this.#closeOne()
           if (!this.#isOver) this.#answer(id, (writer) => writeReply(writer, id, reply))
         },
         (error: unknown) => this.#fail(id, error),
@@ -165,16 +187,29 @@ export class ClientSession {
   /** A spoken good-bye. Resolves when nothing is held or waited for in it. */
   async goodbye(): Promise<void> {
     const wasOpen = this.law.isOpen
-    await Promise.all([this.#end('cancelled'), wasOpen ? this.law.close() : undefined])
+    await Promise.all([this.#end('goodbye'), wasOpen ? this.law.close() : undefined])
   }
 
   /** Nobody came back in time. What it held ends in the engine, by the same silence. */
-  abandon(): void {
-    void this.#end('abandoned')
+  abandon(end: 'gone' | 'silent'): void {
+    void this.#end(end)
+  }
+
+  /**
+   * The server is about to stop: what arrives from now on is not begun. Resolves when everything that was
+   * is answered, apart from those who wait.
+   */
+  async windUp(): Promise<void> {
+    this.#isWindingUp = true
+    if (this.#isAnswered) return
+    await new Promise<void>((resolve) => {
+      this.#onAnswered = resolve
+    })
   }
 
   /** The server stops: nobody is cancelled because of it, and clients ask the next one. */
   stop(): void {
+    if (this.#isOver) return
     this.#isOver = true
     this.#isStopped = true
     this.#grace?.cancel()
@@ -182,12 +217,13 @@ export class ClientSession {
     this.#outbox.close()
   }
 
-  async #end(reason: CancelReason): Promise<void> {
+  async #end(end: SessionEnd): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
     this.#grace?.cancel()
     this.#watches.closeAll()
-    this.#parts.onEnded()
+    this.#parts.onEnded(end)
+    const reason: CancelReason = end === 'goodbye' ? 'cancelled' : 'abandoned'
     const unheard = this.#outbox.close()
     await Promise.all([
       this.#waiting.withdrawAll(reason),
@@ -199,16 +235,17 @@ export class ClientSession {
     this.#grace = this.#parts.setTimer(() => {
       // Its main thread may be blocked for a while; somebody vouches for it meanwhile.
       if (this.pulses.size > 0) this.#startGrace()
-      else this.abandon()
+      else this.abandon('gone')
     })
   }
 
   /** Whether a request is new. One that was seen before is answered, or will be, by what is kept. */
   #take(id: number): boolean {
     if (!Number.isSafeInteger(id) || id <= 0) throw new ProtocolError('a request needs an id')
-    if (id <= this.#lastId) return false
+    if (id <= this.#lastId || this.#isWindingUp) return false
     this.#lastId = id
     this.#openCount += 1
+    this.#parts.requests.value += 1
     if (this.#openCount <= OPEN_REQUESTS_MAX) return true
     const message = `more than ${OPEN_REQUESTS_MAX} requests of one session are open`
     this.#fail(id, createError('LOCK_LIMIT', message))
@@ -237,7 +274,10 @@ export class ClientSession {
     const options = controller === undefined ? undefined : { signal: controller.signal }
     const answer: Outcome | Promise<Outcome> = applyDirectly(this.#engine, command, options)
     if (!(answer instanceof Promise)) return this.#settle(id, command, answer)
-    if (isWaited) this.#waiting.add({ id, command, controller })
+    if (isWaited) {
+      this.#waiting.add({ id, command, controller })
+      this.#lookWhetherAnswered()
+    }
     answer.then(
       (outcome) => {
         this.#waiting.delete(id)
@@ -251,10 +291,10 @@ export class ClientSession {
   }
 
   #settle(id: number, command: Command, outcome: Outcome): void {
-    this.#openCount -= 1
     if (outcome.kind === 'refused' && outcome.code === 'no_session' && this.#isInSession(command)) {
       if (!this.#isOver) return this.#askAnew(id, command)
     }
+    this.#closeOne()
     const isWaited = isHeldOpen(command)
     if (this.#isOver) {
       // After a stop of the server the client comes back for it with the same request.
@@ -269,14 +309,13 @@ export class ClientSession {
   /** The session had ended in the engine before anyone noticed. The client is told, and asked for again. */
   #askAnew(id: number, command: Command): void {
     this.law.end()
-    this.#openCount += 1
     this.#gateOpening().push(() => this.#run(id, command, false))
   }
 
   #finish(id: number, done: Promise<void>): void {
     done.then(
       () => {
-        this.#openCount -= 1
+        this.#closeOne()
         if (!this.#isOver) writeDone(this.#outbox.open(), id)
       },
       (error: unknown) => this.#fail(id, error),
@@ -284,8 +323,22 @@ export class ClientSession {
   }
 
   #fail(id: number, error: unknown): void {
-    this.#openCount -= 1
+    this.#closeOne()
     if (!this.#isOver) this.#answer(id, (writer) => writeFailure(writer, id, toFailure(error)))
+  }
+
+  /** A request is about to be answered. */
+  #closeOne(): void {
+    this.#openCount -= 1
+    this.#lookWhetherAnswered()
+  }
+
+  #lookWhetherAnswered(): void {
+    if (this.#onAnswered !== undefined && this.#isAnswered) this.#onAnswered()
+  }
+
+  get #isAnswered(): boolean {
+    return this.#openCount === this.#waiting.size
   }
 
   /** What cannot be written is our failure, and must not take the rest of the frame with it. */

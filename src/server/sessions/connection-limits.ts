@@ -27,5 +27,11 @@ export const UNCONFIRMED_BYTES_MAX: number = 128 * 1024 * 1024
 /** Signs of life that the engine has not confirmed: above this the next one is not passed on. */
 export const TOUCHES_MAX = 4
 
+/**
+ * How long a server that stops waits for the answers to what it has accepted: less than it waits for its
+ * connections to close, so that the good-bye can be said.
+ */
+export const WIND_UP_MS_MAX = 700
+
 /** How long a connection that was asked to close may take before it is cut. */
 export const CLOSE_MS_MAX = 1_000

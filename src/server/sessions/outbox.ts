@@ -2,19 +2,23 @@ import type { WaitingCommand } from '../../law/waiting.ts'
 import { PackWriter } from '../../protocol/session/pack-writer.ts'
 import { writeFrameNumber } from '../../protocol/session/server-frames.ts'
 import { FRAME_MESSAGES } from '../../protocol/session/session-limits.ts'
+import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
 import { FRAME_BYTES } from './connection-limits.ts'
 
 /** Where frames go, while there is a connection. */
 export interface FrameSink {
-  sendFrame(frame: Uint8Array): void
+  /** It begins with `HEAD_ROOM` bytes for the sink's own use. */
+  sendFrame(frame: Buffer): void
 }
 
 interface KeptFrame {
   readonly number: number
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   readonly grants: readonly WaitingCommand[]
 }
 
+/** Cheaper than `queueMicrotask`, which makes a resource for whoever traces such calls. */
+const A_TURN: Promise<void> = Promise.resolve()
 const NO_GRANTS: readonly WaitingCommand[] = Object.freeze([])
 
 /**
@@ -23,13 +27,15 @@ const NO_GRANTS: readonly WaitingCommand[] = Object.freeze([])
  * none. There is nothing to wait for at a low rate: the frame leaves at the end of the turn.
  */
 export class Outbox {
-  readonly #writer = new PackWriter()
+  readonly #writer = new PackWriter(HEAD_ROOM)
   readonly #flush = (): void => {
     this.#isScheduled = false
     this.flush()
   }
   /** Whoever is answered by a promise is answered in a microtask, and ticks that are due come first. */
   readonly #flushAfterTurn = (): void => process.nextTick(this.#flush)
+  /** Somebody is still talking and sees to it that the answers leave afterwards. */
+  isHeldBack = false
   #sink: FrameSink | undefined
   #frames: KeptFrame[] = []
   #grants: WaitingCommand[] | undefined
@@ -48,11 +54,15 @@ export class Outbox {
     if (this.#messages >= FRAME_MESSAGES || this.#writer.length > FRAME_BYTES) this.flush()
     this.#messages += 1
     if (this.#writer.length === 0) writeFrameNumber(this.#writer, this.#lastNumber + 1)
-    if (!this.#isScheduled) {
-      this.#isScheduled = true
-      queueMicrotask(this.#flushAfterTurn)
-    }
+    if (!this.isHeldBack) this.flushLater()
     return this.#writer
+  }
+
+  /** At the end of the turn, with whatever is said until then. */
+  flushLater(): void {
+    if (this.#isScheduled || this.#writer.length === 0) return
+    this.#isScheduled = true
+    void A_TURN.then(this.#flushAfterTurn)
   }
 
   /** The message that was just written says that this one was granted. */

@@ -1,4 +1,4 @@
-import type { WebSocket } from 'ws'
+import type { Socket } from 'node:net'
 import type { LockEngine, WatchFilter } from '../../engine/engine.ts'
 import type { Query } from '../../engine/queries.ts'
 import type { Command } from '../../law/commands.ts'
@@ -7,9 +7,16 @@ import type { ClientFrameHandler, Heartbeat, Hello } from '../../protocol/sessio
 import { PackWriter } from '../../protocol/session/pack-writer.ts'
 import { ProtocolError } from '../../protocol/session/protocol-error.ts'
 import { writeBeat, writeComeBack, writeWelcome } from '../../protocol/session/server-frames.ts'
-import { CLOSE_CODES, SESSION_VERSION } from '../../protocol/session/session-limits.ts'
+import {
+  CLIENT_FRAME_BYTES_MAX,
+  CLOSE_CODES,
+  SESSION_VERSION,
+} from '../../protocol/session/session-limits.ts'
+import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
+import { FrameSocket } from '../../protocol/websocket/frame-socket.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
+import type { SessionMetrics } from '../metrics/session-metrics.ts'
 import type { ClientSession } from './client-session.ts'
 import {
   CLOSE_MS_MAX,
@@ -32,25 +39,25 @@ export interface Greeting {
 }
 
 export interface SessionConnectionParts {
-  readonly socket: WebSocket
+  /** Upgraded, and what was read of it together with the upgrade. */
+  readonly socket: Socket
+  readonly head: Buffer
   readonly caller: Caller
   /** Of the sockets: real time. */
   readonly clock: Clock
   readonly graceMs: number
   readonly heartbeatMs: number
+  readonly metrics: SessionMetrics
   /** The session of a hello; `undefined` if it only vouches for one that is not there. */
   readonly greet: (hello: Hello, caller: Caller) => Promise<Greeting | undefined>
   readonly onClosed: () => void
 }
 
-const BINARY = { binary: true, compress: false } as const
-
 /** One WebSocket of a client. What it says is passed to its session; what the session says leaves here. */
 export class SessionConnection implements ClientFrameHandler, FrameSink {
   readonly #parts: SessionConnectionParts
-  readonly #socket: WebSocket
-  readonly #writer = new PackWriter()
-  readonly #onSent = (): void => this.#resume()
+  readonly #socket: FrameSocket
+  readonly #writer = new PackWriter(HEAD_ROOM)
   #session: ClientSession | undefined
   #timer: Timer
   #isGreeted = false
@@ -58,14 +65,22 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
   #isPaused = false
 
   constructor(parts: SessionConnectionParts) {
-    const { socket, clock } = parts
+    const { socket, head, clock } = parts
     this.#parts = parts
-    this.#socket = socket
-    this.#timer = clock.setTimer(HELLO_MS_MAX, () => socket.terminate())
-    socket.on('message', (data: Buffer, isBinary: boolean) => this.#onMessage(data, isBinary))
-    socket.on('close', () => this.#onClose())
-    // An error is followed by the close, which says the rest.
-    socket.on('error', () => {})
+    this.#socket = new FrameSocket({
+      socket,
+      head,
+      side: 'server',
+      messageBytesMax: CLIENT_FRAME_BYTES_MAX,
+      events: {
+        onMessage: (bytes, isBinary) => this.#onMessage(bytes, isBinary),
+        onRead: () => this.#session?.onRead(),
+        onDrained: () => this.#resume(),
+        onMalformed: ({ closeCode, message }) => this.close(closeCode, message),
+        onClosed: () => this.#onClose(),
+      },
+    })
+    this.#timer = clock.setTimer(HELLO_MS_MAX, () => this.terminate())
   }
 
   get ownSession(): string {
@@ -123,14 +138,13 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
     this.#speaking().unwatch(id, watch)
   }
 
-  sendFrame(frame: Uint8Array): void {
+  sendFrame(frame: Buffer): void {
     const socket = this.#socket
-    socket.send(frame, BINARY, this.#onSent)
-    if (socket.bufferedAmount <= UNSENT_BYTES_MAX) return
-    if (!this.#isPaused) {
-      this.#isPaused = true
-      socket.pause()
-    }
+    this.#parts.metrics.framesOut.value += 1
+    socket.send(frame)
+    if (socket.unsentBytes <= UNSENT_BYTES_MAX || this.#isPaused) return
+    this.#isPaused = true
+    socket.pause()
   }
 
   /** A newer connection of the same session is there. */
@@ -138,9 +152,10 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
     this.close(CLOSE_CODES.superseded, 'the session is connected anew')
   }
 
-  /** The server stops. */
+  /** The server stops. What its session has not seen up to now it will not see any more. */
   comeBack(): void {
-    this.#send(() => writeComeBack(this.#writer))
+    const lastId = this.#isPulse ? undefined : this.#session?.lastId
+    this.#send(() => writeComeBack(this.#writer, lastId))
     this.close(CLOSE_CODES.stopping, 'come back')
   }
 
@@ -156,7 +171,7 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
   }
 
   #welcome(hello: Hello, greeting: Greeting | undefined): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return greeting?.session.leaveAlone()
+    if (!this.#socket.isOpen) return greeting?.session.leaveAlone()
     if (greeting === undefined) {
       return this.close(CLOSE_CODES.unknownSession, 'there is no such session')
     }
@@ -182,9 +197,11 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
 
   #onMessage(data: Buffer, isBinary: boolean): void {
     const session = this.#session
+    this.#parts.metrics.framesIn.value += 1
     if (session !== undefined) {
       session.heardAtMs = this.#parts.clock.nowMs()
       session.isTouchDue = true
+      session.onReading()
     }
     try {
       if (!isBinary) throw new ProtocolError('a session speaks in binary frames')
@@ -205,16 +222,17 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
   }
 
   #resume(): void {
-    if (!this.#isPaused || this.#socket.bufferedAmount > UNSENT_BYTES_MAX / 2) return
+    if (!this.#isPaused) return
     this.#isPaused = false
     this.#socket.resume()
   }
 
   /** What is about this connection alone is sent at once and not kept. */
   #send(write: () => void): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return
+    if (!this.#socket.isOpen) return
     write()
-    this.#socket.send(this.#writer.take(), BINARY)
+    this.#parts.metrics.framesOut.value += 1
+    this.#socket.send(this.#writer.take())
   }
 
   #present(): ClientSession {

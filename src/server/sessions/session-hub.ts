@@ -1,17 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type WebSocket, WebSocketServer } from 'ws'
 import { GRACE_MS_MAX } from '../../law/limits.ts'
 import type { Hello } from '../../protocol/session/client-message.ts'
-import { CLIENT_FRAME_BYTES_MAX, CLOSE_CODES } from '../../protocol/session/session-limits.ts'
+import { CLOSE_CODES } from '../../protocol/session/session-limits.ts'
 import type { Timer } from '../../time/clock.ts'
+import { SystemClock } from '../../time/system-clock.ts'
 import { toErrorAnswer } from '../http/error-answer.ts'
 import { HttpError } from '../http/http-error.ts'
+import type { SessionMetrics } from '../metrics/session-metrics.ts'
 import type { ServerContext } from '../server-context.ts'
 import type { NumberedEvent } from '../streams/event-hub.ts'
+import { acceptUpgrade } from './accept-upgrade.ts'
 import { ClientSession } from './client-session.ts'
-import { HEARTBEAT_MS_MAX, HEARTBEATS_PER_GRACE } from './connection-limits.ts'
+import { HEARTBEAT_MS_MAX, HEARTBEATS_PER_GRACE, WIND_UP_MS_MAX } from './connection-limits.ts'
 import { type Caller, type Greeting, SessionConnection } from './session-connection.ts'
 
 const PATH = '/v1/session'
@@ -22,12 +25,7 @@ export class SessionHub {
   readonly #context: ServerContext
   readonly #graceMs: number
   readonly #heartbeatMs: number
-  readonly #sockets = new WebSocketServer({
-    noServer: true,
-    perMessageDeflate: false,
-    clientTracking: false,
-    maxPayload: CLIENT_FRAME_BYTES_MAX,
-  })
+  readonly #metrics: SessionMetrics
   readonly #connections = new Set<SessionConnection>()
   /** By the name that the engine knows. */
   readonly #sessions = new Map<string, ClientSession>()
@@ -39,6 +37,7 @@ export class SessionHub {
   constructor(context: ServerContext) {
     const { sessionGraceMs, events, socketClock } = context
     this.#context = context
+    this.#metrics = context.metrics.sessions
     this.#graceMs = Math.min(sessionGraceMs, GRACE_MS_MAX)
     const heartbeatMs = Math.ceil(this.#graceMs / HEARTBEATS_PER_GRACE)
     this.#heartbeatMs = Math.min(heartbeatMs, HEARTBEAT_MS_MAX)
@@ -52,20 +51,31 @@ export class SessionHub {
     try {
       if (this.#isClosed) throw new HttpError(503, 'unavailable', { message: 'the server stops' })
       const caller = this.#admit(request)
-      this.#sockets.handleUpgrade(request, socket, head, (opened) => this.#accept(opened, caller))
+      acceptUpgrade(request, socket)
+      // Of an HTTP server it is a socket of the network, plain or with TLS.
+      this.#accept(socket as Socket, head, caller)
     } catch (error) {
       refuse(socket, error)
     }
   }
 
-  /** Tells clients to come back, here or to another. What they hold and wait for stands. */
-  close(): void {
+  /**
+   * Answers what was accepted, and tells clients to come back, here or to another. What they hold and wait
+   * for stands. Resolves when everybody was told.
+   */
+  async close(): Promise<void> {
     this.#isClosed = true
     this.#sweep.cancel()
+    let onLate = (): void => {}
+    const late = new Promise<void>((resolve) => {
+      onLate = resolve
+    })
+    const timer = new SystemClock().setTimer(WIND_UP_MS_MAX, () => onLate())
+    await Promise.all([...this.#sessions.values()].map((session) => dismiss(session, late)))
+    timer.cancel()
     this.#unlisten()
-    for (const connection of this.#connections) connection.comeBack()
-    for (const session of this.#sessions.values()) session.stop()
     this.#sessions.clear()
+    for (const connection of this.#connections) connection.comeBack()
   }
 
   #admit(request: IncomingMessage): Caller {
@@ -78,13 +88,15 @@ export class SessionHub {
     return { engine: access.engineFor(principal), view: access.viewOf(principal) }
   }
 
-  #accept(socket: WebSocket, caller: Caller): void {
+  #accept(socket: Socket, head: Buffer, caller: Caller): void {
     const connection = new SessionConnection({
       socket,
+      head,
       caller,
       clock: this.#context.socketClock,
       graceMs: this.#graceMs,
       heartbeatMs: this.#heartbeatMs,
+      metrics: this.#metrics,
       greet: (hello) => this.#greet(hello, caller),
       onClosed: () => this.#connections.delete(connection),
     })
@@ -93,6 +105,7 @@ export class SessionHub {
   }
 
   async #greet(hello: Hello, caller: Caller): Promise<Greeting | undefined> {
+    if (this.#isClosed) throw new Error('the server stops')
     const { session: named, pulse } = hello
     const id = named !== undefined && isId(named) ? named : undefined
     const known = id === undefined ? undefined : this.#sessions.get(caller.view.toStored(id))
@@ -100,6 +113,7 @@ export class SessionHub {
       // Coming back is a sign of life; whether it came in time is the engine's to say.
       const touch = await known.law.touch()
       if (touch === 'unheard') throw new Error('the engine does not answer')
+      if (!pulse) this.#metrics.resumed.value += 1
       return { session: known, resumed: true, kept: touch === 'counts' }
     }
     if (pulse) return undefined
@@ -107,7 +121,7 @@ export class SessionHub {
     try {
       return { session, resumed: false, kept: id !== undefined && (await session.law.adopt()) }
     } catch (error) {
-      session.abandon()
+      session.abandon('gone')
       throw error
     }
   }
@@ -120,7 +134,9 @@ export class SessionHub {
       view,
       graceMs: this.#graceMs,
       setTimer: (onOver) => this.#context.clock.setTimer(this.#context.sessionGraceMs, onOver),
-      onEnded: () => {
+      requests: this.#metrics.requests,
+      onEnded: (end) => {
+        this.#metrics.ended[end].value += 1
         if (this.#sessions.get(stored) === session) this.#sessions.delete(stored)
         for (const pulse of session.pulses) {
           pulse.close(CLOSE_CODES.unknownSession, 'the session has ended')
@@ -128,6 +144,7 @@ export class SessionHub {
       },
     })
     this.#sessions.set(stored, session)
+    this.#metrics.opened.value += 1
     return session
   }
 
@@ -160,9 +177,16 @@ export class SessionHub {
 
   /** A frozen or cut-off client keeps its socket open; it had its grace while nothing came. */
   #dropSilent(session: ClientSession): void {
-    session.connection?.close(CLOSE_CODES.silent, 'nothing was heard')
-    session.abandon()
+    const { connection } = session
+    connection?.close(CLOSE_CODES.silent, 'nothing was heard')
+    session.abandon(connection === undefined ? 'gone' : 'silent')
   }
+}
+
+async function dismiss(session: ClientSession, late: Promise<void>): Promise<void> {
+  await Promise.race([session.windUp(), late])
+  session.stop()
+  session.connection?.comeBack()
 }
 
 function isId(text: string): boolean {

@@ -20,6 +20,10 @@ export class WaitingRequests {
     this.#engine = engine
   }
 
+  get size(): number {
+    return this.#requests.size
+  }
+
   add(request: WaitingRequest): void {
     this.#requests.add(request)
   }

@@ -14,6 +14,8 @@ import type { OpenSimulatedEngine } from './open-simulated-engine.ts'
 import type { Problems } from './problems.ts'
 import type { Trace } from './trace.ts'
 import type { EngineWitness } from './engine-witness.ts'
+import type { WatchBoard } from './watch-board.ts'
+import type { WatchFeed } from './watch-feed.ts'
 
 export interface EngineHostOptions {
   readonly world: VirtualClock
@@ -26,6 +28,7 @@ export interface EngineHostOptions {
   readonly compactMinBytes: number
   readonly preallocateBytes: number
   readonly witness: EngineWitness
+  readonly watches: WatchBoard
   readonly recorder: HistoryRecorder
   readonly problems: Problems
   readonly trace: Trace
@@ -152,6 +155,10 @@ export class EngineHost {
 
   serve(request: ServedRequest): void {
     this.#current?.serve(request)
+  }
+
+  watch(feed: WatchFeed): void {
+    this.#current?.watch(feed)
   }
 
   /** The client of a request that waits is out of reach. */

@@ -14,6 +14,8 @@ import type { Problems } from './problems.ts'
 import { ProcessClock } from './process-clock.ts'
 import { SimulatedProcess } from './simulated-process.ts'
 import { toLine, type Trace } from './trace.ts'
+import type { WatchBoard } from './watch-board.ts'
+import { feedWatch, type WatchFeed } from './watch-feed.ts'
 
 export interface EngineLifeOptions {
   readonly world: VirtualClock
@@ -24,6 +26,7 @@ export interface EngineLifeOptions {
   readonly preallocateBytes: number
   readonly salts: Random
   readonly witness: EngineWitness
+  readonly watches: WatchBoard
   readonly problems: Problems
   readonly trace: Trace
   /** Where its clock begins. */
@@ -77,8 +80,9 @@ export class EngineLife {
   }
 
   async start(): Promise<void> {
-    const { open, witness, onFailed, disk, settings, salts } = this.#options
+    const { open, witness, watches, onFailed, disk, settings, salts } = this.#options
     witness.beginLife(() => this.#clock.nowMs())
+    watches.beginLife()
     try {
       const engine = await open({
         disk: disk.mount(),
@@ -92,7 +96,10 @@ export class EngineLife {
       })
       if (this.process.isDead) return
       await witness.checkRecovered(engine)
-      await engine.watch({}, (event) => witness.told(event))
+      await engine.watch({}, (event) => {
+        witness.told(event)
+        watches.told(event)
+      })
       this.#engine = engine
       this.#state = 'up'
       this.#options.trace.note(this.name, 'is up')
@@ -115,6 +122,14 @@ export class EngineLife {
 
   serve(served: ServedRequest): void {
     this.process.run(() => void this.#serve(served))
+  }
+
+  watch(feed: WatchFeed): void {
+    const clock = this.#clock
+    const { watches: board } = this.#options
+    this.process.run(() => {
+      if (this.#engine !== undefined) void feedWatch({ engine: this.#engine, clock, board }, feed)
+    })
   }
 
   async #serve(served: ServedRequest): Promise<void> {

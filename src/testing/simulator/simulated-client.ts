@@ -8,6 +8,7 @@ import { runLockClient } from './clients/lock-client.ts'
 import { runOperationClient } from './clients/operation-client.ts'
 import { runSdkClient } from './clients/sdk-client.ts'
 import { runSessionClient } from './clients/session-client.ts'
+import { runWatchClient } from './clients/watch-client.ts'
 import type { EngineHost } from './engine-host.ts'
 import type { FencedRegister } from './fenced-register.ts'
 import type { Problems } from './problems.ts'
@@ -18,12 +19,14 @@ import type { SimulatedNetwork } from './simulated-network.ts'
 import { SimulatedProcess } from './simulated-process.ts'
 import type { ClientKind, ClientPlan, Workload } from './simulation-plan.ts'
 import type { Trace } from './trace.ts'
+import type { WatchBoard } from './watch-board.ts'
 
 const CLIENTS: Readonly<Record<ClientKind, Client>> = {
   lock: runLockClient,
   session: runSessionClient,
   operation: runOperationClient,
   sdk: runSdkClient,
+  watch: runWatchClient,
 }
 
 /** What all clients of a simulation share. */
@@ -36,6 +39,7 @@ export interface ClientSurroundings {
   readonly workload: Workload
   readonly register: FencedRegister
   readonly beliefs: BeliefBoard
+  readonly watches: WatchBoard
   readonly problems: Problems
   readonly trace: Trace
   isHealed(): boolean
@@ -72,13 +76,13 @@ export class SimulatedClient {
   start(): void {
     this.#lives += 1
     const { name, kind, clockRate: rate } = this.#plan
-    const { world, network, host, recorder, trace } = this.#around
+    const { world, network, host, recorder, trace, watches } = this.#around
     const id = `${name}.${this.#lives}`
     const random = this.#around.random.fork(id)
     const process = new SimulatedProcess(id, world)
     const clock = new ProcessClock(world, process, { nowMs: random.int(0, 1_000_000), rate })
     const link = new SimulatedLink({
-      ...{ world, network, host, process, clock },
+      ...{ world, network, host, watches, process, clock },
       random: random.fork('link'),
     })
     const engine = new RecordedEngine({ proc: id, engine: link, recorder, clock: world })

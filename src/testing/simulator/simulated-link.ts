@@ -1,5 +1,11 @@
 import type { Capabilities } from '../../engine/capabilities.ts'
-import type { ApplyOptions, LockEngine, Watching } from '../../engine/engine.ts'
+import type {
+  ApplyOptions,
+  LockEngine,
+  WatchFilter,
+  Watching,
+  WatchListener,
+} from '../../engine/engine.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
 import type { Query, ReplyOf } from '../../engine/queries.ts'
 import type { Command } from '../../law/commands.ts'
@@ -11,8 +17,10 @@ import { Connection } from './connection.ts'
 import type { EngineHost } from './engine-host.ts'
 import { LinkCall } from './link-call.ts'
 import type { LinkRequest } from './link-request.ts'
+import { LinkWatch } from './link-watch.ts'
 import type { SimulatedNetwork } from './simulated-network.ts'
 import type { SimulatedProcess } from './simulated-process.ts'
+import type { WatchBoard } from './watch-board.ts'
 
 const TIMEOUTS_MS: readonly number[] = [300, 800, 1_500]
 const CLIENT_NOTICE_MS_MAX = 500
@@ -22,6 +30,7 @@ export interface SimulatedLinkOptions {
   readonly world: VirtualClock
   readonly network: SimulatedNetwork
   readonly host: EngineHost
+  readonly watches: WatchBoard
   readonly process: SimulatedProcess
   /** The client's. */
   readonly clock: Clock
@@ -35,6 +44,7 @@ export class SimulatedLink implements LockEngine {
   readonly #timeoutMs: number
   #connection: Connection | undefined
   #downUntilMs = 0
+  #lastEvent = 0
   #isClosed = false
 
   constructor(options: SimulatedLinkOptions) {
@@ -58,9 +68,17 @@ export class SimulatedLink implements LockEngine {
     return this.#call({ kind: 'query', query }, undefined)
   }
 
-  /** What is watched is checked at the engine itself, in the order in which it is told there. */
-  watch(): Promise<Watching> {
-    return Promise.reject(unreachable('this link does not carry watches'))
+  async watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
+    const { network, host, process, clock, watches } = this.#options
+    const watch = new LinkWatch({
+      ...{ filter, listener, network, host, process, clock },
+      connect: () => this.#connect(),
+      nextId: () => (this.#lastEvent += 1),
+      onBegan: (id, place) => watches.began(process.name, id, place),
+      unreachable: () => unreachable('there is no connection'),
+    })
+    await watch.open()
+    return watch
   }
 
   async close(): Promise<void> {

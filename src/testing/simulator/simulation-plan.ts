@@ -2,7 +2,7 @@ import type { Coordination, LawSettings } from '../../law/settings.ts'
 import { Random } from '../random.ts'
 import { FAULT_KINDS, type FaultKind } from './fault-kinds.ts'
 
-export type ClientKind = 'lock' | 'session' | 'operation' | 'sdk'
+export type ClientKind = 'lock' | 'session' | 'operation' | 'sdk' | 'watch'
 
 export interface ClientPlan {
   readonly name: string
@@ -59,7 +59,10 @@ const CLOCK_RATE_ERROR_MAX = 0.009
 export function createPlan(seed: number | string, options: PlanOptions = {}): SimulationPlan {
   const random = new Random(seed)
   const faults = drawFaults(random.fork('faults'), options)
-  const clients = drawClients(random.fork('clients'), faults)
+  const clients = [
+    ...drawClients(random.fork('clients'), faults),
+    ...drawWatchers(random.fork('watchers')),
+  ]
   const { clients: chosen } = options
   const shape = random.fork('shape')
   const lanes = shape.pick([[], [], ['fast', 'slow'], ['pull', 'first', 'last']])
@@ -117,5 +120,17 @@ function drawClients(random: Random, faults: ReadonlySet<FaultKind>): ClientPlan
     const error = (random.float() * 2 - 1) * CLOCK_RATE_ERROR_MAX
     const clockRate = faults.has('clock-rate') ? 1 + error : 1
     return { name: `c${index + 1}`, kind, clockRate }
+  })
+}
+
+/** Those who only watch make work for the network, so most seeds have none. */
+function drawWatchers(random: Random): ClientPlan[] {
+  const count = random.weighted([
+    [0, 7],
+    [1, 2],
+    [2, 1],
+  ])
+  return Array.from({ length: count }, (_, index) => {
+    return { name: `w${index + 1}`, kind: 'watch', clockRate: 1 }
   })
 }

@@ -19,6 +19,7 @@ import { SimulatedClient } from './simulated-client.ts'
 import { SimulatedNetwork } from './simulated-network.ts'
 import type { SimulationPlan } from './simulation-plan.ts'
 import { Trace } from './trace.ts'
+import { WatchBoard } from './watch-board.ts'
 
 /** As a client over a network knows an engine before it has spoken with it. */
 const CAPABILITIES: Capabilities = Object.freeze({
@@ -63,6 +64,7 @@ export class Simulation {
   readonly #host: EngineHost
   readonly #witness: EngineWitness
   readonly #beliefs: BeliefBoard
+  readonly #watches: WatchBoard
   readonly #nemesis: Nemesis
   #isHealed = false
   #steps = 0
@@ -80,12 +82,14 @@ export class Simulation {
         recorder.mark('disconnect', { session, detail: String(index) }),
     })
     this.#beliefs = new BeliefBoard(problems)
+    this.#watches = new WatchBoard(problems, trace)
     this.#network = new SimulatedNetwork({ clock, random: seed.fork('network'), faults, log })
     this.#disk = this.#createDiskTrouble(seed.fork('disk faults'))
     this.#host = this.#createHost(seed, open)
     const around = {
       ...{ trace, problems, recorder, workload, world: clock },
       ...{ network: this.#network, host: this.#host, beliefs: this.#beliefs },
+      watches: this.#watches,
       random: seed.fork('workload'),
       register: new FencedRegister(problems),
       isHealed: () => this.#isHealed,
@@ -121,6 +125,7 @@ export class Simulation {
       random: seed.fork('engine'),
       salts: seed.fork('salts'),
       witness: this.#witness,
+      watches: this.#watches,
       capabilities: CAPABILITIES,
       diskFaults: () => trouble.faults,
       disk: new SimulatedDisk({

@@ -21,6 +21,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   time: { imports: [], builtins: true },
   engine: { imports: ['law', 'time'], builtins: false },
   protocol: { imports: [], types: ['engine', 'law'], builtins: false },
+  // What sessions are carried in: sockets and randomness are Node's.
+  'protocol/websocket': { imports: ['protocol'], builtins: true },
   'engines/embedded': { imports: ['engine', 'law', 'time'], builtins: true },
   // What the journal asks of a disk, so that the test kit can simulate one.
   'engines/embedded/journal/disk.ts': { imports: [], builtins: true },
@@ -30,6 +32,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'engines/remote': { imports: ['engine', 'law', 'time', 'protocol'], builtins: true },
   locks: { imports: ['engine', 'law', 'time'], builtins: true },
   'locks/connect.ts': { imports: ['locks', 'engine', 'law', 'time', 'engines'], builtins: true },
+  'locks/open-engine.ts': {
+    imports: ['locks', 'engine', 'law', 'time', 'engines'],
+    builtins: true,
+  },
   content: { imports: ['locks', 'engine', 'law', 'time'], builtins: true },
   'content/storages': {
     imports: ['content', 'locks', 'engine', 'time', 'engines'],

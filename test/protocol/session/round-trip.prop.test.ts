@@ -108,7 +108,8 @@ describe('what was written is what is read', () => {
             (writer) => server.writeEvent(writer, id, event),
             (writer) => server.writeLost(writer, lost),
             (writer) => server.writeOver(writer),
-            (writer) => server.writeComeBack(writer),
+            (writer) => server.writeComeBack(writer, at),
+            (writer) => server.writeComeBack(writer, undefined),
           )
           expect(hearServer(frame)).toEqual([
             ['frame', id],
@@ -120,7 +121,8 @@ describe('what was written is what is read', () => {
             ['event', id, event],
             ['lost', lost],
             ['over'],
-            ['comeBack'],
+            ['comeBack', at],
+            ['comeBack', undefined],
           ])
         },
       ),

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import { Registry } from '../../../src/server/metrics/registry.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { type Served, serve } from '../served.ts'
+import { openTestEngine } from '../test-engine.ts'
 
 let served: Served
 
@@ -48,7 +48,7 @@ describe('what happens is counted', () => {
   it('refusals by reason, expiries, disconnects, forced releases', async () => {
     await served.close()
     const clock = new VirtualClock()
-    served = await serve({ clock, engine: openMemoryEngine({ clock }) })
+    served = await serve({ clock, engine: await openTestEngine({ clock }) })
     await served.post('/v1/acquire', { key: 'k', owner: 'a', ttl_ms: 1_000 })
     await served.post('/v1/acquire', { key: 'k', owner: 'b' })
     await clock.advance(1_000)

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
-import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import type { LockServerOptions } from '../../../src/server/lock-server.ts'
 import { DEFAULT_LIMITS, type ServerLimits } from '../../../src/server/server-limits.ts'
 import { type Served, serve, tokensFor } from '../served.ts'
+import { openTestEngine } from '../test-engine.ts'
 
 let served: Served
 
@@ -112,7 +112,7 @@ describe('wait', () => {
 
 describe('waiters', () => {
   it('of one key are so many and no more', async () => {
-    const engine = openMemoryEngine({ settings: { waitersPerKeyMax: 2 } })
+    const engine = await openTestEngine({ settings: { waitersPerKeyMax: 2 } })
     await open({ waiters: 2 }, { engine })
     const ask = (owner: string) =>
       served.post('/v1/acquire', { key: 'k', owner, wait_ms: 60_000, detach: true })
@@ -160,7 +160,7 @@ describe('holds', () => {
   })
 
   it('what was held before the server started counts', async () => {
-    const engine = openMemoryEngine()
+    const engine = await openTestEngine()
     await engine.apply({ kind: 'acquire', key: 'old', owner: 'o', requestId: '1' })
     await open({ holds: 1 }, { engine })
     expect((await ask('new')).status).toBe(429)

@@ -1,12 +1,12 @@
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import { expect } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
-import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import type { LawSettings } from '../../../src/law/settings.ts'
 import type { LockServerOptions } from '../../../src/server/lock-server.ts'
 import { type SseMessage, SseReader } from '../../../src/protocol/sse/sse-reader.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { type Served, serve } from '../served.ts'
+import { openTestEngine } from '../test-engine.ts'
 
 /** A server on a virtual clock, with the short verbs of these tests. */
 export interface LockRig extends Served {
@@ -23,7 +23,7 @@ export async function openRig(
   options: Partial<LockServerOptions> & { readonly settings?: Partial<LawSettings> } = {},
 ): Promise<LockRig> {
   const clock = new VirtualClock({ nowMs: 1_000 })
-  const engine = openMemoryEngine({ settings: options.settings, history: true, clock })
+  const engine = await openTestEngine({ settings: options.settings, history: true, clock })
   const served = await serve({ ...options, engine, clock })
   const { url } = served.server
   return {

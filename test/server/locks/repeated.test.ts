@@ -61,6 +61,11 @@ it('a refusal that is asked for again says all that it said at first', async () 
     status: 409,
     body: refused.body,
   })
+})
+
+it('so does one whose wait would close a circle', async ({ skip }) => {
+  skip(!rig.engine.capabilities.seesDeadlocks, 'this engine sees no deadlocks')
+  await rig.acquire('a', { ttl_ms: 3_600_000 })
   await rig.acquire('b', { key: 'other' })
   await rig.wait('b', { wait_ms: 'forever' })
   const circle = { key: 'other', wait_ms: 1_000, request_id: '2' }

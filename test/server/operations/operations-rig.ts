@@ -1,10 +1,10 @@
-import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import type { LawSettings } from '../../../src/law/settings.ts'
 import { LockServer, type LockServerOptions } from '../../../src/server/lock-server.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { EventLines } from './event-lines.ts'
 import { type Answer, type AskOptions, ask } from './plain-http.ts'
+import { openTestEngine } from '../test-engine.ts'
 
 /** A real server on a real socket, whose time stands still until it is told to move. */
 export class OperationsRig {
@@ -28,7 +28,7 @@ export class OperationsRig {
     options: Partial<LockServerOptions> = {},
   ): Promise<OperationsRig> {
     const clock = new VirtualClock()
-    const engine = openMemoryEngine({ settings, clock })
+    const engine = await openTestEngine({ settings, clock })
     const server = await LockServer.open({
       engine,
       settings,

@@ -1,5 +1,4 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import type { Acquire } from '../../../src/law/commands.ts'
 import type { OutcomeOf } from '../../../src/law/outcomes.ts'
@@ -7,6 +6,7 @@ import { LockServer } from '../../../src/server/lock-server.ts'
 import { Patience } from '../../../src/testing/engine-suite/patience.ts'
 import { OpenWait } from '../../../src/testing/engine-suite/open-wait.ts'
 import { HolderProcess, type HolderReport } from './holder-process.ts'
+import { openTestEngine } from '../test-engine.ts'
 
 const TTL_MS = 6_000
 const GRACE_MS = 3_000
@@ -24,7 +24,7 @@ interface Scene {
 
 /** A server here, a holder in a process of its own, and another one who waits. */
 async function openScene(pulse: boolean): Promise<Scene> {
-  const engine = openMemoryEngine()
+  const engine = await openTestEngine()
   const server = await LockServer.open({ engine, sessionGraceMs: GRACE_MS })
   const [holder, start] = await HolderProcess.start({ url: server.url, ttlMs: TTL_MS, pulse })
   onTestFinished(async () => {

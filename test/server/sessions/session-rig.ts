@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
-import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import { LockServer, type LockServerOptions } from '../../../src/server/lock-server.ts'
 import { Patience } from '../../../src/testing/engine-suite/patience.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { RawClient } from './raw-client.ts'
+import { openTestEngine } from '../test-engine.ts'
 
 export const GRACE_MS = 5_000
 
@@ -29,7 +29,7 @@ export async function openSessionRig(
 ): Promise<SessionRig> {
   const clock = new VirtualClock({ nowMs: 1_000 })
   const socketClock = new VirtualClock({ nowMs: 1_000 })
-  const engine = openMemoryEngine({ clock })
+  const engine = await openTestEngine({ clock })
   const server = await LockServer.open({
     engine,
     clock,

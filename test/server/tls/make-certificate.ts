@@ -10,6 +10,8 @@ export interface CertificateOptions {
   readonly name: string
   /** Who signs it; itself where absent, and then it may sign others. */
   readonly issuer?: { readonly name: string; readonly privateKey: KeyObject } | undefined
+  /** The host that shows it; `localhost` and 127.0.0.1 where absent. */
+  readonly host?: string | undefined
 }
 
 export interface MadeCertificate extends Certificate {
@@ -22,12 +24,12 @@ const BASIC_CONSTRAINTS = '2.5.29.19'
 const ALTERNATIVE_NAME = '2.5.29.17'
 const ECDSA_SHA256 = sequence(objectId('1.2.840.10045.4.3.2'))
 
-/** A certificate for `localhost` and 127.0.0.1, made here because tests keep no private keys. */
-export function makeCertificate({ name, issuer }: CertificateOptions): MadeCertificate {
+/** A certificate, made here because tests keep no private keys. */
+export function makeCertificate({ name, issuer, host }: CertificateOptions): MadeCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const addresses = sequence(
-    tagged(0x82, Buffer.from('localhost')),
-    tagged(0x87, Buffer.from([127, 0, 0, 1])),
+    tagged(0x82, Buffer.from(host ?? 'localhost')),
+    ...(host === undefined ? [tagged(0x87, Buffer.from([127, 0, 0, 1]))] : []),
   )
   const isAuthority = issuer === undefined
   const extensions = [

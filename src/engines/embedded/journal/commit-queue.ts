@@ -28,9 +28,10 @@ const POOLED_BUFFERS = 2
  * when one is still in flight, and then written and synced as a whole. Batches are numbered in
  * order, and one is written only after the one before was synced: recovery relies on that.
  *
- * After a sync, a next batch that has gathered much is written at once, so that the disk is at work
- * while people are answered. A smaller one waits for the end of the turn: whoever was just answered may
- * append again, and a sync costs the same for one record as for a hundred.
+ * After a sync, the next batch waits for the end of the turn: whoever was just answered may append
+ * again, and a sync costs the same for one record as for a hundred. Where people have been seen not to
+ * do so, because they are on the other side of a network, a batch that has gathered much is written at
+ * once, and the disk is at work while they are answered.
  */
 export class CommitQueue {
   readonly #options: CommitQueueOptions
@@ -45,6 +46,9 @@ export class CommitQueue {
   #failure: JournalFailedError | null = null
   #syncs = 0
   #bytes = 0
+  #appended = 0
+  /** How many records were appended in the turn in which the latest batch was answered. */
+  #cameBack = Number.POSITIVE_INFINITY
 
   constructor(options: CommitQueueOptions) {
     this.#options = options
@@ -72,6 +76,7 @@ export class CommitQueue {
     if (this.#failure !== null) return refusal(this.#failure)
     const batch = this.#gathering ?? this.#begin()
     batch.frame.add(record)
+    this.#appended += 1
     if (batch.frame.byteLength >= BATCH_FULL_BYTES) this.#closeGathering()
     return batch.settled
   }
@@ -131,17 +136,22 @@ export class CommitQueue {
     this.#bytes += frame.length
     this.#closed.shift()
     this.#recycle(batch.frame.buffer)
-    const isNextDue = this.#isWorthWriting(batch.frame.count)
+    const isNextDue = this.#isNextDue()
     if (isNextDue) void this.#writeNext()
     batch.resolve()
     this.#options.onCommitted()
-    if (!isNextDue) this.#options.defer(this.#pump)
+    const before = this.#appended
+    this.#options.defer(() => {
+      this.#cameBack = this.#appended - before
+      if (!isNextDue) this.#pump()
+    })
   }
 
   /** Whether the next batch would not become much fuller by those who are about to be answered. */
-  #isWorthWriting(answered: number): boolean {
+  #isNextDue(): boolean {
     const gathered = this.#gathering?.frame.count ?? 0
-    return this.#closed.length > 0 || gathered >= Math.max(MANY_RECORDS, answered / 2)
+    const isMuch = gathered >= MANY_RECORDS && this.#cameBack < gathered / 2
+    return this.#closed.length > 0 || isMuch
   }
 
   #recycle(buffer: Buffer): void {

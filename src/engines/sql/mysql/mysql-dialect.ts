@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { SqlSchema } from '../schema.ts'
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
+import type { KeyTable, SqlSchema } from '../schema.ts'
 import { isSocketFailure } from '../socket-failure.ts'
 import type {
   ColumnTypes,
@@ -9,6 +9,7 @@ import type {
   SqlFailure,
   TableName,
   Upsert,
+  ViewTerms,
 } from '../sql-dialect.ts'
 import { insertInto } from '../upsert.ts'
 
@@ -22,6 +23,15 @@ const TYPES: ColumnTypes = {
   tableOptions: ' engine=InnoDB',
 }
 
+/** Without the time zone of the session, in which an hour may come twice. */
+const VIEWS: ViewTerms = {
+  create: 'create or replace sql security invoker view',
+  nowMs: `timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(3)) div 1000`,
+  instant: (column) =>
+    `cast(timestampadd(microsecond, (${column}) * 1000, '1970-01-01 00:00:00') as datetime(3))`,
+  text: (column) => `convert(${column} using utf8mb4) collate utf8mb4_bin`,
+}
+
 /**
  * MySQL 8 and MariaDB 10.6, and those that are newer. Sessions are set up in `open-mysql.ts`, and what is
  * here relies on it: read committed, UTC, and quotes as in standard SQL.
@@ -29,6 +39,7 @@ const TYPES: ColumnTypes = {
 export const mysqlDialect: SqlDialect = {
   name: 'mysql',
   types: TYPES,
+  views: VIEWS,
   transactions: 4,
   begin: 'start transaction',
   beginReading: [
@@ -59,6 +70,15 @@ export const mysqlDialect: SqlDialect = {
     await sql`${insertInto('holdfast_keys', rows)} on duplicate key update token = token`.execute(
       db,
     )
+  },
+
+  // Of a small table, or for many keys, the whole of it would be read, and every row of it locked.
+  selectKeys(names: readonly KeyName[]): RawBuilder<Selectable<KeyTable>> {
+    const each = names.map(
+      ({ space, name }) =>
+        sql`(select * from holdfast_keys where space = ${space} and name = ${name} for update)`,
+    )
+    return sql`${sql.join(each, sql` union all `)}`
   },
 
   /** Not a transaction, because a change to the schema would end it. */

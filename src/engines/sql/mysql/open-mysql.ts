@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net'
 import { Kysely, MysqlDialect, type MysqlPool, type MysqlPoolConnection, sql } from 'kysely'
 import type { Pool, PoolConnection, TypeCastField, TypeCastNext } from 'mysql2'
 import type { SqlSchema } from '../schema.ts'
@@ -23,6 +24,9 @@ export async function openMysql(url: string): Promise<SqlDatabase> {
     decimalNumbers: true,
     typeCast: toText,
   })
+  // Only a connection that somebody uses keeps the process alive.
+  pool.on('acquire', (connection) => socketOf(connection).ref())
+  pool.on('release', (connection) => socketOf(connection).unref())
   const db = new Kysely<SqlSchema>({ dialect: new MysqlDialect({ pool: settle(pool) }) })
   try {
     const warnings = await findWarnings(db)
@@ -37,6 +41,11 @@ export async function openMysql(url: string): Promise<SqlDatabase> {
     await db.destroy()
     throw error
   }
+}
+
+/** The types of the driver do not show it. */
+function socketOf(connection: object): Socket {
+  return (connection as { readonly stream: Socket }).stream
 }
 
 /** Names are bytes to the database, and the driver would make buffers of them. */

@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Client } from 'pg'
+import type { Clock, Timer } from '../../../time/clock.ts'
+import { SystemClock } from '../../../time/system-clock.ts'
 import { CHANNEL, isRungFor } from './postgres-ring.ts'
 
 /** Between attempts to connect again: doubling from the first to the last, jittered. */
@@ -22,9 +24,11 @@ export interface ListenerOptions {
  */
 export class PostgresListener {
   readonly #options: ListenerOptions
+  /** Connections live on real time, whatever clock the engine has. */
+  readonly #clock: Clock = new SystemClock()
   #client: Client | undefined
   #pauseMs: number = PAUSE_MS_MIN
-  #timer: NodeJS.Timeout | undefined
+  #timer: Timer | undefined
   #isListening = false
   #isClosed = false
 
@@ -44,7 +48,9 @@ export class PostgresListener {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    clearTimeout(this.#timer)
+    this.#timer?.cancel()
+    // Whoever waits for the end is still there when it comes.
+    if (this.#client !== undefined) keepAlive(this.#client, true)
     const ended = this.#client?.end().catch(() => {})
     // One that never connected may never say that it has ended.
     if (this.#isListening) await ended
@@ -61,7 +67,7 @@ export class PostgresListener {
     })
     await client.connect()
     await client.query(`listen ${CHANNEL}`)
-    unref(client)
+    keepAlive(client, false)
     this.#isListening = true
     this.#pauseMs = PAUSE_MS_MIN
     client.once('end', () => {
@@ -99,14 +105,16 @@ export class PostgresListener {
   }
 
   #setTimer(action: () => void, ms: number): void {
-    clearTimeout(this.#timer)
-    if (this.#isClosed) return
-    this.#timer = setTimeout(action, ms)
-    this.#timer.unref()
+    this.#timer?.cancel()
+    if (!this.#isClosed) this.#timer = this.#clock.setTimer(ms, action)
   }
 }
 
-/** The types of the driver have forgotten this one. */
-function unref(client: Client & { unref?: () => void }): void {
-  client.unref?.()
+/** The types of the driver have forgotten these two. Without a connection they do nothing. */
+function keepAlive(
+  client: Client & { ref?: () => void; unref?: () => void },
+  isKept: boolean,
+): void {
+  if (isKept) client.ref?.()
+  else client.unref?.()
 }

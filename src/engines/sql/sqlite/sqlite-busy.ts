@@ -1,3 +1,5 @@
+import { SystemClock } from '../../../time/system-clock.ts'
+
 const SQLITE_BUSY = 5
 const SQLITE_LOCKED = 6
 
@@ -14,16 +16,17 @@ export function isBusy(error: unknown): boolean {
 
 /** SQLite's own patience would stop the whole process, and not everything asks for it. */
 export async function whenFree(action: () => unknown): Promise<void> {
-  const startedAtMs = performance.now()
+  const clock = new SystemClock()
+  const startedAtMs = clock.nowMs()
   for (;;) {
     try {
       await action()
       return
     } catch (error) {
-      if (!isBusy(error) || performance.now() - startedAtMs > PATIENCE_MS) throw error
+      if (!isBusy(error) || clock.nowMs() - startedAtMs > PATIENCE_MS) throw error
     }
-    await new Promise((resolve) => {
-      setTimeout(resolve, PAUSE_MS)
+    await new Promise<void>((resolve) => {
+      clock.setTimer(PAUSE_MS, resolve).ref()
     })
   }
 }

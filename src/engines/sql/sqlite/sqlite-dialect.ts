@@ -8,6 +8,7 @@ import type {
   SqlFailure,
   TableName,
   Upsert,
+  ViewTerms,
 } from '../sql-dialect.ts'
 import { upsertOnConflict } from '../upsert.ts'
 import { isBusy, whenFree } from './sqlite-busy.ts'
@@ -24,6 +25,14 @@ const TYPES: ColumnTypes = {
   tableOptions: '',
 }
 
+/** In words that older versions of its shell know as well. */
+const VIEWS: ViewTerms = {
+  create: 'create view',
+  nowMs: `cast((julianday('now') - 2440587.5) * 86400000 as integer)`,
+  instant: (column) => `strftime('%Y-%m-%d %H:%M:%f', (${column}) / 1000.0, 'unixepoch')`,
+  text: (column) => column,
+}
+
 /**
  * SQLite has one writer at a time: a transaction that begins `immediate` has everything, and whoever
  * comes meanwhile tries again. There is no way to be told what other processes did, so they look.
@@ -31,6 +40,7 @@ const TYPES: ColumnTypes = {
 export const sqliteDialect: SqlDialect = {
   name: 'sqlite',
   types: TYPES,
+  views: VIEWS,
   transactions: 1,
   begin: 'begin immediate',
   beginReading: ['begin deferred'],

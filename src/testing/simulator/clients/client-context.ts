@@ -5,6 +5,7 @@ import type { BeliefBoard } from '../belief-board.ts'
 import type { FencedRegister } from '../fenced-register.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Workload } from '../simulation-plan.ts'
+import type { WatchBoard } from '../watch-board.ts'
 
 /** What one life of a client has to work with. */
 export interface ClientContext {
@@ -19,6 +20,7 @@ export interface ClientContext {
   readonly workload: Workload
   readonly register: FencedRegister
   readonly beliefs: BeliefBoard
+  readonly watches: WatchBoard
   /** Whether the faults are over: finish what is under way, show that everything works, and leave. */
   isHealed(): boolean
 }

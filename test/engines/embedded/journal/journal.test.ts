@@ -139,17 +139,45 @@ describe('group commit', () => {
     await Promise.all([first, second])
   })
 
-  it('lets those who were just answered join those who came in the meantime', async () => {
-    const disk = createSlowDisk()
-    const journal = await Journal.open(disk.mount(), new ListOwner(), { preallocateBytes: 2 ** 16 })
-    const before = disk.syncs
-    const appender = async (): Promise<void> => {
-      for (let round = 0; round < 10; round++) await journal.append(bytes(`record ${round}`))
-    }
-    const early = appender()
-    await nextTurn()
-    await Promise.all([early, appender()])
-    expect(disk.syncs - before).toBe(11)
+  it.each([1, 64])(
+    'lets those who were just answered join those who came in the meantime, %i at a time',
+    async (count) => {
+      const disk = createSlowDisk()
+      const preallocateBytes = 2 ** 16
+      const journal = await Journal.open(disk.mount(), new ListOwner(), { preallocateBytes })
+      const before = disk.syncs
+      const appender = async (): Promise<void> => {
+        for (let round = 0; round < 10; round++) await journal.append(bytes(`record ${round}`))
+      }
+      const early = Array.from({ length: count }, appender)
+      await nextTurn()
+      await Promise.all([...early, ...Array.from({ length: count }, appender)])
+      expect(disk.syncs - before).toBe(11)
+    },
+  )
+
+  it.each([
+    { records: 64, syncs: 3, when: 'at once if it has gathered much' },
+    { records: 2, syncs: 2, when: 'at the end of the turn if it has not' },
+  ])('writes the next batch of those who do not append again $when', async ({ records, syncs }) => {
+    const deferred: (() => void)[] = []
+    const journal = await Journal.open(createSlowDisk().mount(), new ListOwner(), {
+      preallocateBytes: 2 ** 16,
+      defer: (run) => deferred.push(run),
+    })
+    const appendSome = (): Promise<unknown> =>
+      Promise.all(Array.from({ length: records }, () => journal.append(bytes('record'))))
+    const first = appendSome()
+    deferred.pop()?.()
+    const second = appendSome()
+    await first
+    deferred.pop()?.()
+    const third = appendSome()
+    await second
+    for (let turn = 0; turn < 10; turn++) await nextTurn()
+    expect(journal.stats.syncs).toBe(syncs)
+    for (const run of deferred) run()
+    await third
   })
 
   it('does not touch the bytes of a batch that is being written', async () => {

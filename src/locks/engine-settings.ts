@@ -1,9 +1,9 @@
 import type { LawSettings } from '../law/settings.ts'
 import { type Duration, parseDuration } from './durations.ts'
-import type { EmbeddedOptions } from './lock-options.ts'
+import type { EmbeddedOptions, LawOptions } from './lock-options.ts'
 
-/** The options of an engine in this process, as such an engine takes them. */
-export interface EmbeddedSettings {
+/** The options of an engine that decides in this process, as such an engine takes them. */
+export interface EngineSettings {
   readonly shards?: number
   readonly history?: boolean
   readonly settings: Partial<LawSettings>
@@ -13,7 +13,7 @@ export interface EmbeddedSettings {
 const SETTING_MS_MAX = 366 * 24 * 60 * 60 * 1000
 
 /** Only what was given: everything else is the engine's to choose. */
-export function parseEmbeddedOptions(options: EmbeddedOptions): EmbeddedSettings {
+export function parseEngineOptions(options: LawOptions & EmbeddedOptions): EngineSettings {
   const { lanes, coordination, multiNode, updateRequiresNoRef, retention } = options
   const { waiterPatience, claimWindow, waitersPerKeyMax, shards, history } = options
   const settings: Partial<LawSettings> = {

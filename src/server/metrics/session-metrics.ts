@@ -1,0 +1,50 @@
+import type { Registry, Series } from './registry.ts'
+
+/**
+ * How a session ended: by a spoken good-bye, because its client did not come back after its connection
+ * broke, or because nothing was heard although the connection was there.
+ */
+export type SessionEnd = 'goodbye' | 'gone' | 'silent'
+
+/** What sessions do, counted as it happens. Sessions that a stop of the server leaves to the next one have not ended. */
+export class SessionMetrics {
+  readonly opened: Series
+  readonly resumed: Series
+  readonly requests: Series
+  readonly framesIn: Series
+  readonly framesOut: Series
+  readonly ended: Readonly<Record<SessionEnd, Series>>
+
+  constructor(registry: Registry) {
+    const count = (name: string, help: string): Series => registry.counter({ name, help }).of()
+    this.opened = count(
+      'holdfast_sessions_opened_total',
+      'Sessions that this server began to serve, those of another server included.',
+    )
+    this.resumed = count(
+      'holdfast_sessions_resumed_total',
+      'Times that a client came back to its session after its connection broke.',
+    )
+    const ended = registry.counter({
+      name: 'holdfast_sessions_ended_total',
+      help: 'Sessions that ended, by reason.',
+      labels: ['reason'],
+    })
+    this.ended = {
+      goodbye: ended.of('goodbye'),
+      gone: ended.of('gone'),
+      silent: ended.of('silent'),
+    }
+    this.requests = count(
+      'holdfast_session_requests_total',
+      'Commands, reads and watches that were asked for over sessions.',
+    )
+    const frames = registry.counter({
+      name: 'holdfast_session_frames_total',
+      help: 'Frames of sessions, by direction; each has one message or many.',
+      labels: ['direction'],
+    })
+    this.framesIn = frames.of('in')
+    this.framesOut = frames.of('out')
+  }
+}

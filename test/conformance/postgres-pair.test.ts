@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
+import { openDatabase } from '../engine-process/open-database.ts'
+import { startPostgres } from '../services/postgres.ts'
+import type { Service } from '../services/service.ts'
+import { SharedDatabase } from './sql-fixtures.ts'
+import { createPairFixture, OtherProcess } from './sql-pair-fixtures.ts'
+
+let service: Service | undefined
+const other = new OtherProcess()
+
+beforeAll(async () => {
+  service = await startPostgres()
+}, 300_000)
+
+afterAll(async () => {
+  await other.stop()
+  await service?.stop()
+})
+
+const fixture = createPairFixture({
+  name: 'two processes on postgres:',
+  other,
+  create: async () => {
+    const address = { kind: 'postgres', where: service?.url ?? '' } as const
+    const { remove } = await new SharedDatabase(() => openDatabase(address)).create()
+    return { address, remove }
+  },
+})
+
+runEngineSuites(fixture, { describe, it })

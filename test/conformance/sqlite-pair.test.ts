@@ -1,0 +1,19 @@
+import { afterAll, describe, it } from 'vitest'
+import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
+import { createPairFixture, OtherProcess } from './sql-pair-fixtures.ts'
+import { createSqliteFile } from './sql-fixtures.ts'
+
+const other = new OtherProcess()
+
+afterAll(() => other.stop())
+
+const fixture = createPairFixture({
+  name: 'two processes on sqlite:',
+  other,
+  create: async () => {
+    const { file, remove } = await createSqliteFile()
+    return { address: { kind: 'sqlite', where: file }, remove }
+  },
+})
+
+runEngineSuites(fixture, { describe, it })

@@ -1,0 +1,119 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { migrate, NewerSchemaError } from '../../../src/engines/sql/migrate.ts'
+import { MIGRATIONS } from '../../../src/engines/sql/migrations.ts'
+import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
+import { MYSQL, POSTGRES, type ServerKind, SQLITE, type TestServer } from './test-servers.ts'
+
+const PROGRAM = fileURLToPath(new URL('migrate-process.ts', import.meta.url))
+const START_MS_MAX = 60_000
+const VERSIONS = MIGRATIONS.map(({ version }) => version)
+
+describe.each([SQLITE, POSTGRES, MYSQL])('tables in $name', (kind) => {
+  let server: TestServer
+  let where: string
+  const opened: SqlDatabase[] = []
+
+  beforeAll(async () => {
+    server = await kind.start()
+  }, START_MS_MAX)
+  afterAll(() => server.stop())
+
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((database) => database.close()))
+  })
+
+  async function open(): Promise<SqlDatabase> {
+    const database = await kind.open(where)
+    opened.push(database)
+    return database
+  }
+
+  it('are made once although eight start at the same time', async () => {
+    where = await server.create()
+    await Promise.all(Array.from({ length: 8 }, async () => migrate(await open())))
+    const database = await open()
+    expect(await listVersions(database)).toEqual(VERSIONS)
+    expect(await countStates(database)).toBe(1)
+  })
+
+  it(
+    'are made once although two processes start at the same time',
+    async () => {
+      where = await server.create()
+      const children = await Promise.all([1, 2].map(() => spawn(kind, where)))
+      const codes = await Promise.all(
+        children.map(async (child) => {
+          const ended = once(child, 'exit')
+          child.send('go')
+          return (await ended)[0] as number
+        }),
+      )
+      expect(codes).toEqual([0, 0])
+      const database = await open()
+      expect(await listVersions(database)).toEqual(VERSIONS)
+      expect(await countStates(database)).toBe(1)
+    },
+    START_MS_MAX,
+  )
+
+  it('are left as they are once they are made', async () => {
+    where = await server.create()
+    const database = await open()
+    await migrate(database)
+    await database.db.updateTable('holdfast_state').set({ floor: 7 }).execute()
+    await migrate(database)
+    const { floor } = await database.db
+      .selectFrom('holdfast_state')
+      .selectAll()
+      .executeTakeFirstOrThrow()
+    expect(floor).toBe(7)
+  })
+
+  it('of a newer version are refused', async () => {
+    where = await server.create()
+    const database = await open()
+    await migrate(database)
+    const newer = { version: 1 + Math.max(...VERSIONS), name: 'unheard of', at_ms: 0 }
+    await database.db.insertInto('holdfast_migrations').values(newer).execute()
+    await expect(migrate(await open())).rejects.toThrow(NewerSchemaError)
+  })
+
+  it.each([1, 5, Infinity])(
+    'are made by the next one where one stopped after %d statements',
+    async (count) => {
+      where = await server.create()
+      const database = await open()
+      const { db, dialect } = database
+      const stopped = dialect.exclusively(db, async (connection) => {
+        const statements = MIGRATIONS.flatMap((one) => one.statements(dialect))
+        for (const statement of statements.slice(0, count))
+          await sql.raw(statement).execute(connection)
+        throw new Error('stopped half way')
+      })
+      await expect(stopped).rejects.toThrow('stopped half way')
+      await migrate(database)
+      expect(await listVersions(database)).toEqual(VERSIONS)
+      expect(await countStates(database)).toBe(1)
+    },
+  )
+})
+
+async function spawn(kind: ServerKind, where: string): Promise<ChildProcess> {
+  const child = fork(PROGRAM, [kind.name, where], { execArgv: ['--import', 'tsx'] })
+  await Promise.race([once(child, 'message'), once(child, 'exit')])
+  expect(child.exitCode).toBe(null)
+  return child
+}
+
+async function listVersions({ db }: SqlDatabase): Promise<number[]> {
+  const rows = await db.selectFrom('holdfast_migrations').selectAll().orderBy('version').execute()
+  return rows.map(({ version }) => version)
+}
+
+async function countStates({ db }: SqlDatabase): Promise<number> {
+  return (await db.selectFrom('holdfast_state').selectAll().execute()).length
+}
