@@ -1,15 +1,16 @@
+import { SmallMap } from './small-map.ts'
 import type { Hold, Waiter } from './view.ts'
 
 /**
  * What a decision has changed so far beyond one hold, laid over the view. Made when first needed: the
- * ordinary acquire and release never do.
+ * ordinary acquire and release never do, and a hand-over touches one more hold, one waiter and one lane.
  */
 export class DraftOverlay {
   /** By owner; `undefined` for a hold that ended. */
-  readonly holds: Map<string, Hold | undefined> = new Map()
+  readonly holds: SmallMap<string, Hold | undefined> = new SmallMap()
   /** Waiters of the view that have left their place. */
-  readonly gone: Set<Waiter> = new Set()
+  readonly gone: SmallMap<Waiter, true> = new SmallMap()
   /** By lane: the first waiter that has not gone. Only ever moves back in the lane. */
-  readonly heads: (Waiter | undefined)[] = []
+  readonly heads: SmallMap<number, Waiter | undefined> = new SmallMap()
   readonly passes: number[] = []
 }

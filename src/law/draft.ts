@@ -14,6 +14,7 @@ export interface Decision {
 }
 
 const NO_CHANGES: readonly Change[] = Object.freeze([])
+const NO_WAITERS: readonly Waiter[] = Object.freeze([])
 const NO_EVENTS: readonly LawEvent[] = Object.freeze([])
 const UNDECIDED: Outcome = Object.freeze({ kind: 'swept', count: 0 })
 
@@ -81,7 +82,7 @@ export class Draft implements Decision {
     }
     const first = this.touchedHold
     if (first !== undefined && !shown.has(first.owner)) yield first
-    for (const hold of this.overlay?.holds.values() ?? []) {
+    for (const [, hold] of this.overlay?.holds.entries() ?? []) {
       if (hold !== undefined && !shown.has(hold.owner)) yield hold
     }
   }
@@ -120,9 +121,9 @@ export class Draft implements Decision {
   head(lane: number): Waiter | undefined {
     const over = this.overlay
     if (over === undefined) return this.view.head(lane)
-    let waiter = lane in over.heads ? over.heads[lane] : this.view.head(lane)
+    let waiter = over.heads.has(lane) ? over.heads.get(lane) : this.view.head(lane)
     while (waiter !== undefined && over.gone.has(waiter)) waiter = this.view.next(waiter)
-    over.heads[lane] = waiter
+    over.heads.set(lane, waiter)
     return waiter
   }
 
@@ -136,6 +137,10 @@ export class Draft implements Decision {
   waitersOf(owner: string): readonly Waiter[] {
     const before = this.view.waitersOf(owner)
     if (before.length === 0) return before
+    const isOrdinary = before.length === 1 && this.upgraders.length === 0
+    if (isOrdinary && before[0]?.upgrade === false) {
+      return this.isGone(before[0]) ? NO_WAITERS : before
+    }
     const inLanes = before.filter((waiter) => !waiter.upgrade && !this.isGone(waiter))
     return [...this.upgraders.filter((waiter) => waiter.owner === owner), ...inLanes]
   }
@@ -149,7 +154,7 @@ export class Draft implements Decision {
     if (waiter.upgrade) return this.upgraders.findIndex((other) => isSame(other, waiter)) + 1
     const before = this.view.position(waiter)
     let ahead = before - this.view.upgraders.length
-    for (const gone of this.overlay?.gone ?? []) {
+    for (const [gone] of this.overlay?.gone.entries() ?? []) {
       if (!gone.upgrade && this.view.position(gone) < before) ahead -= 1
     }
     return this.upgraders.length + ahead
@@ -167,7 +172,7 @@ export class Draft implements Decision {
     if (this.view.settings.lanes.length <= 1) return this.queueLength
     let position = this.upgraders.length + 1
     for (let higher = 0; higher <= lane; higher += 1) position += this.view.laneLength(higher)
-    for (const gone of this.overlay?.gone ?? []) {
+    for (const [gone] of this.overlay?.gone.entries() ?? []) {
       if (!gone.upgrade && gone.lane <= lane) position -= 1
     }
     return position
@@ -188,7 +193,7 @@ export class Draft implements Decision {
   }
 
   private leaveLane(waiter: Waiter): void {
-    this.over().gone.add(waiter)
+    this.over().gone.set(waiter, true)
     if (waiter.upgrade || this.view.settings.lanes.length <= 1) return
     // Where nobody waits any more nobody is being passed.
     const { lane } = waiter
@@ -209,15 +214,22 @@ export class Draft implements Decision {
   }
 
   ended(verb: Verb, owner: string, requestId: string): Ended | undefined {
+    const hasChanges = this.changes.length > 0
+    const now = hasChanges ? this.endedNow(verb, owner, requestId) : undefined
+    if (now !== undefined) return now
+    const ended = this.view.ended(verb, owner, requestId)
+    const isOver = ended !== undefined && ended.atMs + ENDED_REMEMBERED_MS <= this.nowMs
+    return isOver ? undefined : ended
+  }
+
+  private endedNow(verb: Verb, owner: string, requestId: string): Ended | undefined {
     for (const change of this.changes) {
       if (change.kind !== 'end-remembered') continue
       const { ended } = change
       if (ended.verb === verb && ended.owner === owner && ended.requestId === requestId)
         return ended
     }
-    const ended = this.view.ended(verb, owner, requestId)
-    const isOver = ended !== undefined && ended.atMs + ENDED_REMEMBERED_MS <= this.nowMs
-    return isOver ? undefined : ended
+    return undefined
   }
 
   /** How the owner's last hold ended, if that is remembered. */

@@ -221,6 +221,10 @@ export function isLastStep(hold: Hold): boolean {
 export function endWholeHold(draft: Draft, hold: Hold, end: HoldEnd): void {
   draft.endHold(hold, end)
   for (const step of hold.steps) rememberStep(draft, hold, { step, end })
+  if (draft.upgraders.length > 0) endUpgrades(draft, hold)
+}
+
+function endUpgrades(draft: Draft, hold: Hold): void {
   for (const waiter of draft.upgraders) {
     if (waiter.owner !== hold.owner) continue
     draft.removeWaiter(waiter, { kind: 'refused', code: 'not_holder' })

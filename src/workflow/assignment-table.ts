@@ -72,10 +72,12 @@ export class AssignmentTable {
     const { db, nowMs } = this.#context
     const end = await this.#findEnd(lockKey, token)
     const at = this.#instant(end?.atMs ?? nowMs)
+    const hasRunOut = sql`expires_at <= ${at}`
+    const kind = end?.kind ?? sql`case when ${hasRunOut} then 'expired' else 'forced' end`
+    const isRunOut = end === undefined || end.kind === 'expired'
+    const endedAt = isRunOut ? sql`case when ${hasRunOut} then expires_at else ${at} end` : at
     const { numAffectedRows = 0n } = await sql`
-      update workflow_assignments set
-        ended_as = case when expires_at <= ${at} then 'expired' else ${end?.kind ?? 'forced'} end,
-        ended_at = case when expires_at <= ${at} then expires_at else ${at} end
+      update workflow_assignments set ended_as = ${kind}, ended_at = ${endedAt}
       where id = ${id} and ended_at is null`.execute(db)
     return Number(numAffectedRows)
   }

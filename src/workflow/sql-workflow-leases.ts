@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { toInvalidArgument } from '../engine/engine-errors.ts'
+import { toClosed, toInvalidArgument } from '../engine/engine-errors.ts'
 import { createError, isLockError, type LockError } from '../engine/errors.ts'
 import type { KeyJob } from '../engines/sql/key-work.ts'
 import { SqlEngine } from '../engines/sql/sql-engine.ts'
@@ -28,16 +28,21 @@ type Also = NonNullable<KeyJob['also']>
 
 /** Workflow leases on an engine that keeps its locks in a database. */
 export class SqlWorkflowLeases implements WorkflowLeases {
-  readonly #engine: SqlEngine
+  readonly #sql: SqlEngine
   readonly #closeEngine: () => Promise<void>
   readonly #months: AssignmentMonths
   readonly #clock: Clock = new SystemClock()
   #closing: Promise<void> | undefined
 
   private constructor(engine: SqlEngine, closeEngine: () => Promise<void>) {
-    this.#engine = engine
+    this.#sql = engine
     this.#closeEngine = closeEngine
     this.#months = new AssignmentMonths(engine)
+  }
+
+  get #engine(): SqlEngine {
+    if (this.#closing !== undefined) throw toClosed()
+    return this.#sql
   }
 
   /** Makes the tables if they are not there. */
@@ -171,6 +176,7 @@ export class SqlWorkflowLeases implements WorkflowLeases {
       const asked = { kind: 'dropAssignmentsBefore' }
       throw toInvalidArgument(asked, { field: 'moment', message: 'must be a date' })
     }
+    if (this.#closing !== undefined) throw toClosed()
     return this.#months.dropBefore(monthOf(moment.getTime()))
   }
 

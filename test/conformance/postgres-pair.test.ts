@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, it, vi } from 'vitest'
 import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
 import { openDatabase } from '../engine-process/open-database.ts'
 import { startPostgres } from '../services/postgres.ts'
 import type { Service } from '../services/service.ts'
 import { SharedDatabase } from './sql-fixtures.ts'
-import { createPairFixture, OtherProcess } from './sql-pair-fixtures.ts'
+import { createPairFixture, OtherProcess, PAIR_TEST_MS_MAX } from './sql-pair-fixtures.ts'
 
 let service: Service | undefined
 const other = new OtherProcess()
+
+vi.setConfig({ testTimeout: PAIR_TEST_MS_MAX })
 
 beforeAll(async () => {
   service = await startPostgres()

@@ -36,7 +36,13 @@ const LETTER_MS_MAX = 1_000
 const LETTER_POLL_MS = 5
 
 /** Others hear of what happened when they look, and on a busy machine that takes its time. */
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
+
+/** Hundreds of hand-offs between the two take as long as these looks. */
+const POLL_MS = 5
+
+/** A test that is given up goes on, and would disturb the next one in the same database. */
+export const PAIR_TEST_MS_MAX: number = 10 * 60_000
 
 /** The process that the tests of a file share. */
 export class OtherProcess {
@@ -60,7 +66,7 @@ export function createPairFixture({ name, create, other }: PairFixtureOptions): 
   let tests = 0
   return {
     name,
-    histories: { ...histories, rounds: Math.max(2, (histories.rounds ?? 0) / 3) },
+    histories: { ...histories, rounds: Math.ceil((histories.rounds ?? 1) / 3) },
     patienceMs: PATIENCE_MS,
     open: async ({ settings } = {}) => {
       tests += 1
@@ -103,6 +109,10 @@ class PairLives {
     this.#parts = parts
   }
 
+  get #address(): DatabaseAddress {
+    return { ...this.#parts.database.address, pollMs: POLL_MS }
+  }
+
   async begin(): Promise<OpenedEngine> {
     return {
       engine: await this.#openPair(),
@@ -139,7 +149,7 @@ class PairLives {
 
   async #openHere(): Promise<LockEngine> {
     const { settings } = this.#parts
-    const database = await openDatabase(this.#parts.database.address)
+    const database = await openDatabase(this.#address)
     const options = { settings, clock: this.#clock, isClockOurs: true }
     const engine = await openSqlEngine(async () => database, options)
     this.#here.push({ engine, database })
@@ -148,8 +158,8 @@ class PairLives {
 
   async #openThere(): Promise<ProcessEngine> {
     const { settings, process } = this.#parts
-    const { address: database } = this.#parts.database
-    const engine = await process.open({ database, settings, virtualNowMs: this.#nowMs })
+    const virtualNowMs = this.#nowMs
+    const engine = await process.open({ database: this.#address, settings, virtualNowMs })
     this.#there.push(engine)
     return engine
   }

@@ -1,9 +1,11 @@
-import { afterAll, describe, it } from 'vitest'
+import { afterAll, describe, it, vi } from 'vitest'
 import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
-import { createPairFixture, OtherProcess } from './sql-pair-fixtures.ts'
+import { createPairFixture, OtherProcess, PAIR_TEST_MS_MAX } from './sql-pair-fixtures.ts'
 import { createSqliteFile } from './sql-fixtures.ts'
 
 const other = new OtherProcess()
+
+vi.setConfig({ testTimeout: PAIR_TEST_MS_MAX })
 
 afterAll(() => other.stop())
 

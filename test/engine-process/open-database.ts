@@ -8,10 +8,15 @@ export interface DatabaseAddress {
   readonly kind: SqlDatabase['dialect']['name']
   /** The address of a server and its database, or the path of a file. */
   readonly where: string
+  /** How often processes look where the database cannot tell them; as often as users' do when absent. */
+  readonly pollMs?: number | undefined
 }
 
 const OPENERS = { sqlite: openSqlite, postgres: openPostgres, mysql: openMysql } as const
 
-export function openDatabase({ kind, where }: DatabaseAddress): Promise<SqlDatabase> {
-  return OPENERS[kind](where)
+export async function openDatabase(address: DatabaseAddress): Promise<SqlDatabase> {
+  const { kind, where, pollMs } = address
+  const database = await OPENERS[kind](where)
+  if (pollMs === undefined || database.dialect.pollMs === 0) return database
+  return { ...database, dialect: { ...database.dialect, pollMs } }
 }

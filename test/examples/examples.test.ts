@@ -61,6 +61,17 @@ describe('the examples', { timeout: TIMEOUT_MS }, () => {
     ])
   })
 
+  it('a workflow engine is killed, another takes over, and nothing runs twice at once', async () => {
+    expect(await runTypeScript('workflow-engine/workflow-engine.ts')).toEqual([
+      'one engine is killed in the middle of node:42:delete-loop:2',
+      'another takes over node:42:delete-loop:2',
+      'done: 8 of 8',
+      'begun twice: node:42:delete-loop:2',
+      'by another engine: yes',
+      'ran twice at once: no',
+    ])
+  })
+
   it('an operator sees who hangs, takes the lock away, and the others go on', async () => {
     const lines = await runExample('sh', ['examples/operator/who-holds-this.sh'])
     const text = lines.join('\n')

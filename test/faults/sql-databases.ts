@@ -15,10 +15,33 @@ export interface SqlServerKind {
   start(): Promise<Service>
 }
 
-export const SQL_SERVERS: readonly SqlServerKind[] = [
-  { name: 'postgres', start: () => startPostgres({ isDurable: true }) },
-  { name: 'mysql', start: () => startMariadb({ isDurable: true }) },
+export const POSTGRES: SqlServerKind = {
+  name: 'postgres',
+  start: () => startPostgres({ isDurable: true }),
+}
+export const MYSQL: SqlServerKind = {
+  name: 'mysql',
+  start: () => startMariadb({ isDurable: true }),
+}
+export const SQL_SERVERS: readonly SqlServerKind[] = [POSTGRES, MYSQL]
+
+/** A database that is there for one test. */
+export interface TestDatabase {
+  readonly address: DatabaseAddress
+  /** Absent for a file. */
+  readonly service?: Service
+  remove(): Promise<void>
+}
+
+export const DATABASES: readonly { name: string; create(): Promise<TestDatabase> }[] = [
+  { name: 'sqlite', create: createDatabaseFile },
+  ...SQL_SERVERS.map((kind) => ({ name: kind.name, create: () => createDatabase(kind) })),
 ]
+
+async function createDatabase(kind: SqlServerKind): Promise<TestDatabase> {
+  const service = await kind.start()
+  return { service, address: addressOf(kind, service), remove: () => service.stop() }
+}
 
 /** How much is done: a little in every run, a lot where there is time. */
 export const IS_LONG: boolean = process.env['HOLDFAST_TEST_DOSE'] === 'long'
@@ -39,8 +62,7 @@ export function openEngine(address: DatabaseAddress, options?: SqlOptions): Prom
   return openSqlEngine(() => openDatabase(address), options)
 }
 
-/** A file of its own, and how to get rid of it. */
-export function createDatabaseFile(): { address: DatabaseAddress; remove(): Promise<void> } {
+async function createDatabaseFile(): Promise<TestDatabase> {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-sqlite-'))
   return {
     address: { kind: 'sqlite', where: join(directory, 'locks.db') },

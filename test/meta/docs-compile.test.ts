@@ -8,6 +8,7 @@ let packed: PackedPackage
 
 beforeAll(() => {
   packed = new PackedPackage()
+  packed.addPeers()
 })
 
 afterAll(() => packed.remove())

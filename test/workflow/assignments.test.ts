@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkflowLeases } from '../../src/workflow/open-workflow-leases.ts'
@@ -8,6 +9,15 @@ import { WorkflowRig } from './workflow-rig.ts'
 const KEY = 'node:123:fetch'
 const START_MS_MAX = 120_000
 const DAY_MS = 86_400_000
+
+const page = readFileSync(new URL('../../docs/workflow.md', import.meta.url), 'utf8')
+
+/** How the page says that a month is dropped by hand. */
+const DROPS = {
+  sqlite: /^delete from workflow_assignments .*;$/m,
+  postgres: /^drop table workflow_assignments_2026_08;$/m,
+  mysql: /^alter table workflow_assignments drop .*;$/m,
+} as const
 
 /** What the database itself says of where assignments are. */
 const PLACES = {
@@ -38,9 +48,9 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
   it('say who was assigned what, when, and that it was given back', async () => {
     const assigned = rig.nowMs
     await leases.acquireLock(KEY, 'a', 'node', 1_000)
-    await rig.clock.advance(500)
+    rig.clock.leap(500)
     await leases.renewLock(KEY, 'a', 2_000)
-    await rig.clock.advance(500)
+    rig.clock.leap(500)
     await leases.releaseLock(KEY, 'a')
     expect(await rig.listAssignments()).toEqual([
       {
@@ -60,7 +70,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
   it('end when their lease did, as is noted when somebody takes over', async () => {
     const assigned = rig.nowMs
     await leases.acquireLock(KEY, 'a', 'node', 1_000)
-    await rig.clock.advance(5_000)
+    rig.clock.leap(5_000)
     expect(await leases.acquireLock(KEY, 'b', 'node', 1_000)).toBe(true)
     expect(await rig.listAssignments()).toMatchObject([
       { owner: 'a', token: 1, ended: assigned + 1_000, ended_as: 'expired' },
@@ -71,23 +81,26 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
   it('end when their lease did, as is noted by a clean-up', async () => {
     const assigned = rig.nowMs
     await leases.acquireLock(KEY, 'a', 'node', 1_000)
-    await rig.clock.advance(5_000)
+    rig.clock.leap(5_000)
     expect(await leases.cleanupExpiredLocks()).toBe(1)
     expect(await rig.listAssignments()).toMatchObject([
       { owner: 'a', ended: assigned + 1_000, ended_as: 'expired' },
     ])
   })
 
-  it('end when an operator ends the hold', async () => {
+  it.each([
+    ['an operator ends the hold', 'forced', { kind: 'force', key: KEY }],
+    ['it is given back in another way', 'released', { kind: 'release', key: KEY, owner: 'a' }],
+  ] as const)('end when %s', async (_, how, command) => {
     const engine = await rig.openEngine()
     await leases.acquireLock(KEY, 'a', 'node', 10_000)
-    await rig.clock.advance(1_000)
-    const forced = rig.nowMs
-    await engine.apply({ kind: 'force', key: KEY })
-    await rig.clock.advance(1_000)
+    rig.clock.leap(1_000)
+    const ended = rig.nowMs
+    await engine.apply(command)
+    rig.clock.leap(20_000)
     await leases.acquireLock(KEY, 'b', 'node', 10_000)
     expect(await rig.listAssignments()).toMatchObject([
-      { owner: 'a', ended: forced, ended_as: 'forced' },
+      { owner: 'a', ended, ended_as: how },
       { owner: 'b', ended: null },
     ])
   })
@@ -96,7 +109,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
     const engine = await rig.openEngine()
     await leases.acquireLock(KEY, 'a', 'node', 1_000)
     await engine.apply({ kind: 'renew', key: KEY, owner: 'a', ttlMs: 60_000 })
-    await rig.clock.advance(5_000)
+    rig.clock.leap(5_000)
     expect(await leases.cleanupExpiredLocks()).toBe(0)
     expect(await leases.releaseLock(KEY, 'a')).toBe(true)
     expect(await rig.listAssignments()).toMatchObject([{ ended_as: 'released' }])
@@ -132,9 +145,9 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
 
   it('of months that are over can be dropped, and locks that are held stay held', async () => {
     await leases.acquireLock('node:august', 'a', 'node', DAY_MS)
-    await rig.clock.advance(31 * DAY_MS)
+    rig.clock.leap(31 * DAY_MS)
     await leases.acquireLock('node:september', 'a', 'node', DAY_MS)
-    await rig.clock.advance(30 * DAY_MS)
+    rig.clock.leap(30 * DAY_MS)
     await leases.acquireLock('node:october', 'a', 'node', DAY_MS)
     expect(await leases.dropAssignmentsBefore(new Date(Date.UTC(2026, 7, 31)))).toEqual([])
     expect(await leases.dropAssignmentsBefore(new Date(Date.UTC(2026, 8, 1)))).toEqual(['2026-08'])
@@ -148,17 +161,35 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
     })
   })
 
+  it('of a month are dropped by the statement on the page', async () => {
+    await leases.acquireLock('node:august', 'a', 'node', DAY_MS)
+    rig.clock.leap(31 * DAY_MS)
+    await leases.acquireLock('node:september', 'a', 'node', DAY_MS)
+    await rig.query(sql.raw((DROPS[kind.name].exec(page)?.[0] ?? '').replace(';', '')))
+    expect(await rig.listAssignments()).toMatchObject([{ lock_key: 'node:september' }])
+    expect(await leases.releaseLock('node:september', 'a')).toBe(true)
+  })
+
   it('whose month was dropped while they were running end without a trace', async () => {
     await leases.acquireLock(KEY, 'a', 'node', DAY_MS)
     for (let day = 0; day < 40; day += 1) {
-      await rig.clock.advance(DAY_MS / 2)
+      rig.clock.leap(DAY_MS / 2)
       expect(await leases.renewLock(KEY, 'a', DAY_MS)).toBe(true)
     }
-    await rig.clock.advance(1)
+    rig.clock.leap(1)
     expect(await leases.dropAssignmentsBefore(new Date(rig.nowMs))).toEqual(['2026-08'])
     expect(await leases.renewLock(KEY, 'a', DAY_MS)).toBe(true)
     expect(await leases.releaseLock(KEY, 'a')).toBe(true)
     expect(await rig.listAssignments()).toEqual([])
+  })
+
+  it('have one table although six open for the first time together', async () => {
+    const other = new WorkflowRig(kind, await server.create())
+    const all = await Promise.all(Array.from({ length: 6 }, () => other.openLeases()))
+    const asked = all.map((one, n) => one.acquireLock(`node:${n}`, 'a', 'node', 1_000))
+    expect(await Promise.all(asked)).toEqual(Array.from({ length: 6 }, () => true))
+    expect(await other.listAssignments()).toHaveLength(6)
+    await other.close()
   })
 
   it('have a table of their own, or the name is refused', async () => {
@@ -183,7 +214,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
       for (let month = 0; month < 6; month += 1) {
         await leases.acquireLock(`node:${month}`, 'a', 'node', 1_000)
         await other.acquireLock(`node:${month}:b`, 'a', 'node', 1_000)
-        await rig.clock.advance(30 * DAY_MS)
+        rig.clock.leap(30 * DAY_MS)
       }
       await leases.close()
       await other.close()
@@ -198,7 +229,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
     })
 
     it('that came when there was none go to their months later', async () => {
-      await rig.clock.advance(150 * DAY_MS)
+      rig.clock.leap(150 * DAY_MS)
       const engine = await rig.openEngine()
       const early = rig.nowMs
       await engine.writeBeside(async ({ db }) => {
@@ -215,7 +246,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
     })
 
     it('are placed once although many open at the same time', async () => {
-      await rig.clock.advance(100 * DAY_MS)
+      rig.clock.leap(100 * DAY_MS)
       const all = await Promise.all(Array.from({ length: 6 }, () => rig.openLeases()))
       const answers = all.map((one, n) => one.acquireLock(`node:${n}`, 'a', 'node', 1_000))
       expect(await Promise.all(answers)).toEqual(Array.from({ length: 6 }, () => true))

@@ -59,9 +59,9 @@ describe.each([SQLITE, POSTGRES, MYSQL])('workflow leases on $name', (kind) => {
 
   it('an expired lock is taken over, and its owner has lost it', async () => {
     await leases.acquireLock(KEY, 'a', 'workflow', 1_000)
-    await rig.clock.advance(999)
+    rig.clock.leap(999)
     expect(await leases.acquireLock(KEY, 'b', 'workflow', 1_000)).toBe(false)
-    await rig.clock.advance(1)
+    rig.clock.leap(1)
     expect(await leases.checkLock(KEY)).toBeNull()
     expect(await leases.renewLock(KEY, 'a', 1_000)).toBe(false)
     expect(await leases.acquireLock(KEY, 'b', 'workflow', 1_000)).toBe(true)
@@ -86,7 +86,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('workflow leases on $name', (kind) => {
     for (const n of [1, 2, 3]) await leases.acquireLock(`node:${n}`, 'a', 'node', 1_000)
     await leases.acquireLock('node:4', 'a', 'node', 60_000)
     expect(await leases.cleanupExpiredLocks()).toBe(0)
-    await rig.clock.advance(1_000)
+    rig.clock.leap(1_000)
     await leases.acquireLock('node:3', 'b', 'node', 60_000)
     const other = await rig.openLeases()
     const counts = await Promise.all([leases.cleanupExpiredLocks(), other.cleanupExpiredLocks()])
@@ -164,12 +164,14 @@ describe.each([SQLITE, POSTGRES, MYSQL])('workflow leases on $name', (kind) => {
   })
 
   it.each([
-    ['an empty key', '', 'a', 'node', 1_000],
-    ['an empty owner', KEY, '', 'node', 1_000],
-    ['a type with a quote', KEY, 'a', 'no"de', 1_000],
-    ['a lease of no time', KEY, 'a', 'node', 0],
-    ['a lease of more than a day', KEY, 'a', 'node', 86_400_001],
-  ])('%s is a bad argument', async (_, key, owner, type, timeoutMs) => {
+    ['an empty key', { key: '' }],
+    ['an empty owner', { owner: '' }],
+    ['a type with a quote', { type: 'no"de' }],
+    ['a lease of no time', { timeoutMs: 0 }],
+    ['a lease of more than a day', { timeoutMs: 86_400_001 }],
+  ])('%s is a bad argument', async (_, wrong) => {
+    const good = { key: KEY, owner: 'a', type: 'node', timeoutMs: 1_000 }
+    const { key, owner, type, timeoutMs } = { ...good, ...wrong }
     const asked = leases.acquireLock(key, owner, type, timeoutMs)
     await expect(asked).rejects.toMatchObject({ code: 'LOCK_INVALID_ARGUMENT' })
   })
@@ -242,6 +244,9 @@ describe.each([SQLITE, POSTGRES, MYSQL])('workflow leases on $name', (kind) => {
     const own = await openWorkflowLeases(engine)
     await own.acquireLock(KEY, 'a', 'workflow', 1_000)
     await own.close()
+    for (const asked of [own.checkLock(KEY), own.acquireLock(KEY, 'b', 'workflow', 1_000)]) {
+      await expect(asked).rejects.toMatchObject({ code: 'LOCK_ENGINE_CLOSED' })
+    }
     expect(await engine.read({ kind: 'inspect', key: KEY })).toMatchObject({ holders: [{}] })
   })
 })
@@ -254,6 +259,13 @@ describe('openWorkflowLeases', () => {
       expect(isLockError(error, 'LOCK_UNKNOWN_ENGINE')).toBe(true)
     },
   )
+
+  it('says that a database is out of reach', async () => {
+    for (const url of ['postgres://a@127.0.0.1:1/a', 'mysql://a@127.0.0.1:1/a']) {
+      const error = await openWorkflowLeases(url).catch((reason: unknown) => reason)
+      expect(isLockError(error, 'LOCK_ENGINE_UNAVAILABLE')).toBe(true)
+    }
+  })
 
   it('refuses an engine without a database, and leaves it open', async () => {
     const engine = openMemoryEngine()

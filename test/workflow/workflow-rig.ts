@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import { openSqlEngine } from '../../src/engines/sql/open-sql-engine.ts'
 import type { SqlEngine } from '../../src/engines/sql/sql-engine.ts'
-import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import type { Clock, Timer } from '../../src/time/clock.ts'
+import { SystemClock } from '../../src/time/system-clock.ts'
 import { openWorkflowLeases } from '../../src/workflow/open-workflow-leases.ts'
 import type { WorkflowLeases } from '../../src/workflow/workflow-leases.ts'
 import type { ServerKind } from '../engines/sql/test-servers.ts'
@@ -19,11 +20,31 @@ export interface Assignment {
   readonly ended_as: string | null
 }
 
-const NOON = Date.UTC(2026, 7, 15, 12)
+/** Stands still until it leaps, by months if need be: timers are real, and do not fire for each second. */
+class LeapingClock implements Clock {
+  readonly #timers = new SystemClock()
+  #nowMs = Date.UTC(2026, 7, 15, 12)
+
+  nowMs(): number {
+    return this.#nowMs
+  }
+
+  wallMs(): number {
+    return this.#nowMs
+  }
+
+  setTimer(delayMs: number, callback: () => void): Timer {
+    return this.#timers.setTimer(delayMs, callback)
+  }
+
+  leap(ms: number): void {
+    this.#nowMs += ms
+  }
+}
 
 /** Workflow leases on one database, on a clock that stands still; and the database itself. */
 export class WorkflowRig {
-  readonly clock: VirtualClock = new VirtualClock({ nowMs: NOON })
+  readonly clock: LeapingClock = new LeapingClock()
   readonly #kind: ServerKind
   readonly #where: string
   readonly #opened: { close(): Promise<void> }[] = []

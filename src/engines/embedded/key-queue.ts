@@ -8,6 +8,10 @@ export class KeyQueue {
   readonly #lanes: Lane[]
   /** Nearly every owner waits once, and such a waiter stands here without a list around it. */
   readonly #byOwner = new Map<string, WaiterRecord | WaiterRecord[]>()
+  /** How many owners wait more than once. */
+  #crowds = 0
+  /** The latest to come: whoever adds a waiter asks for it next. */
+  #latest: WaiterRecord | undefined
   readonly #byType = new Map<string, Set<WaiterRecord>>()
   readonly #passes: number[] = []
   upgraders: readonly WaiterRecord[] = NO_WAITERS
@@ -27,10 +31,16 @@ export class KeyQueue {
     this.length += 1
     if (waiter.upgrade) this.upgraders = [...this.upgraders, waiter]
     else this.#lane(waiter.lane).push(waiter)
+    this.#latest = waiter
     const own = this.#byOwner.get(waiter.owner)
     if (own === undefined) this.#byOwner.set(waiter.owner, waiter)
-    else this.#byOwner.set(waiter.owner, Array.isArray(own) ? [...own, waiter] : [own, waiter])
+    else this.#crowd(own, waiter)
     if (waiter.operation !== undefined) this.#ofType(waiter.operation.type).add(waiter)
+  }
+
+  #crowd(own: WaiterRecord | WaiterRecord[], waiter: WaiterRecord): void {
+    if (!Array.isArray(own)) this.#crowds += 1
+    this.#byOwner.set(waiter.owner, Array.isArray(own) ? [...own, waiter] : [own, waiter])
   }
 
   #ofType(type: string): Set<WaiterRecord> {
@@ -46,11 +56,18 @@ export class KeyQueue {
     this.length -= 1
     if (waiter.upgrade) this.upgraders = this.upgraders.filter((other) => other !== waiter)
     else this.#lane(waiter.lane).remove(waiter)
-    const own = this.#byOwner.get(waiter.owner)
-    const others = Array.isArray(own) ? own.filter((other) => other !== waiter) : []
-    if (others.length === 0) this.#byOwner.delete(waiter.owner)
-    else this.#byOwner.set(waiter.owner, others)
+    if (this.#latest === waiter) this.#latest = undefined
+    const own = this.#crowds === 0 ? waiter : this.#byOwner.get(waiter.owner)
+    if (Array.isArray(own)) this.#thin(own, waiter)
+    else this.#byOwner.delete(waiter.owner)
     if (waiter.operation !== undefined) this.#ofType(waiter.operation.type).delete(waiter)
+  }
+
+  #thin(own: readonly WaiterRecord[], waiter: WaiterRecord): void {
+    const [first, ...others] = own.filter((other) => other !== waiter)
+    if (first === undefined) return
+    if (others.length === 0) this.#crowds -= 1
+    this.#byOwner.set(waiter.owner, others.length === 0 ? first : [first, ...others])
   }
 
   /** A waiter whose owner came to hold: it goes from its lane to the upgraders. */
@@ -80,6 +97,8 @@ export class KeyQueue {
   }
 
   waiter(owner: string, requestId: string): WaiterRecord | undefined {
+    const latest = this.#latest
+    if (latest?.owner === owner && latest.requestId === requestId) return latest
     const own = this.#byOwner.get(owner)
     if (own === undefined) return undefined
     if (Array.isArray(own)) return own.find((waiter) => waiter.requestId === requestId)

@@ -12,11 +12,12 @@ import { EndedMemory } from './ended-memory.ts'
 import { fnv1a } from './fnv1a.ts'
 import { IdleKeys } from './idle-keys.ts'
 import { KeyState } from './key-state.ts'
-import type { OpenCall } from './open-call.ts'
+import { OpenCall } from './open-call.ts'
 import { PartyGraph } from './party-graph.ts'
 import { ResourceState } from './resource-state.ts'
 import { SessionRecord } from './session-record.ts'
 import { Shard } from './shard.ts'
+import { WaiterRecord } from './waiter-record.ts'
 
 /** Who is told what happens in the table: the engine, which journals, answers and shows it. */
 export interface TableListener {
@@ -54,6 +55,8 @@ export class LockTable implements KnownNames {
   isWatched = false
   listener: TableListener = { decided: () => {}, settled: () => {} }
   readonly #law: Law
+  /** The lock that was looked up last: a command's names are checked first, then it is decided on. */
+  #latest: KeyState | undefined
 
   constructor(options: TableOptions) {
     this.#law = options.law
@@ -63,11 +66,18 @@ export class LockTable implements KnownNames {
 
   /** The state of a lock, made if there is none; an idle one is forgotten again when it is decided on. */
   lock(key: string): KeyState {
-    let state = this.locks.get(key)
+    let state = this.#find(key)
     if (state === undefined) {
       state = new KeyState(this.shardOf(key), key)
       this.locks.set(key, state)
     }
+    return state
+  }
+
+  #find(key: string): KeyState | undefined {
+    if (this.#latest?.key === key) return this.#latest
+    const state = this.locks.get(key)
+    if (state !== undefined) this.#latest = state
     return state
   }
 
@@ -83,7 +93,7 @@ export class LockTable implements KnownNames {
 
   /** Every key here, and every owner that holds one, was found to be well formed when it came. */
   known(key: string, owner: string): 'both' | 'key' | undefined {
-    const state = this.locks.get(key)
+    const state = this.#find(key)
     if (state === undefined) return undefined
     return state.hold(owner) === undefined ? 'key' : 'both'
   }
@@ -91,6 +101,7 @@ export class LockTable implements KnownNames {
   forget(state: KeyState): void {
     if (state instanceof ResourceState) this.resources.delete(state.key)
     else this.locks.delete(state.key)
+    if (state === this.#latest) this.#latest = undefined
   }
 
   /** Looked up only when a key is new: its state knows its shard. */
@@ -110,10 +121,15 @@ export class LockTable implements KnownNames {
     const settled = this.apply(state, decision.changes)
     this.rest(state, nowMs)
     this.listener.decided(state, decision, nowMs)
-    for (const { calls, answer } of settled) {
-      for (const call of calls) this.listener.settled(call, answer)
-    }
+    if (settled !== undefined) this.#answer(settled)
     return decision.outcome
+  }
+
+  #answer(settled: readonly Settled[]): void {
+    for (const { calls, answer } of settled) {
+      if (calls instanceof OpenCall) this.listener.settled(calls, answer)
+      else for (const call of calls) this.listener.settled(call, answer)
+    }
   }
 
   /** An idle key costs nothing of its own once its ends are forgotten. */
@@ -124,15 +140,15 @@ export class LockTable implements KnownNames {
   }
 
   /** Apply changes, in order. Returns the open calls of waiters that left, with their answers. */
-  apply(state: KeyState, changes: readonly Change[]): readonly Settled[] {
+  apply(state: KeyState, changes: readonly Change[]): readonly Settled[] | undefined {
     let settled: Settled[] | undefined
     for (const change of changes) {
       const one = this.#applyOne(state, change)
       if (one === undefined) continue
-      settled ??= []
-      settled.push(one)
+      if (settled === undefined) settled = [one]
+      else settled.push(one)
     }
-    return settled ?? NONE_SETTLED
+    return settled
   }
 
   #applyOne(state: KeyState, change: Change): Settled | undefined {
@@ -208,14 +224,19 @@ export class LockTable implements KnownNames {
   }
 
   #dropWaiter(state: KeyState, waiter: Waiter, answer: Outcome): Settled | undefined {
-    const record = state.waiter(waiter.owner, waiter.requestId)
+    // Mostly the law was shown the record itself; one that it has changed meanwhile is a copy.
+    const isRecord = waiter instanceof WaiterRecord
+    const record = isRecord ? waiter : state.waiter(waiter.owner, waiter.requestId)
     if (record === undefined) return undefined
     state.queue?.remove(record)
     this.waiterCount -= 1
     this.heap.remove(record)
     if (state.graph !== undefined) this.parties.remove(record)
     if (record.session !== undefined) this.sessions.get(record.session)?.waiters.delete(record)
-    return record.calls === undefined ? undefined : { calls: record.calls, answer }
+    const { calls } = record
+    // What left may be kept for a while by the tables of maps that it was in; its callers must not be.
+    record.calls = undefined
+    return calls === undefined ? undefined : { calls, answer }
   }
 
   #remember(state: KeyState, ended: Ended): void {
@@ -290,11 +311,9 @@ export class LockTable implements KnownNames {
 }
 
 export interface Settled {
-  readonly calls: readonly OpenCall[]
+  readonly calls: OpenCall | readonly OpenCall[]
   readonly answer: Outcome
 }
-
-const NONE_SETTLED: readonly Settled[] = Object.freeze([])
 
 type ResourceChange = Extract<
   Change,

@@ -3,17 +3,10 @@ import type { Outcome } from '../../law/outcomes.ts'
 import type { DueItem } from './due-heap.ts'
 import type { Listed } from './roster.ts'
 
-export interface OpenCallOptions {
-  readonly command: Acquire | Begin
-  /** When a `begin` is answered `queued`; an `acquire` has its deadline in the law. */
-  readonly dueAtMs: number
-  readonly resolve: (outcome: Outcome) => void
-  readonly reject: (error: Error) => void
-}
-
 /** A call of `apply` that is held open while its request waits. It is answered exactly once. */
 export class OpenCall implements DueItem, Listed {
   readonly command: Acquire | Begin
+  /** When a `begin` is answered `queued`; an `acquire` has its deadline in the law. */
   readonly dueAtMs: number
   heapIndex = -1
   rosterIndex = -1
@@ -25,14 +18,17 @@ export class OpenCall implements DueItem, Listed {
   isAborted = false
   /** Ends the listening for an abort, where there is one. */
   unlisten: (() => void) | undefined = undefined
-  readonly #resolve: (outcome: Outcome) => void
-  readonly #reject: (error: Error) => void
+  /** The only way to the promise: a second one for errors would be kept as long as the wait. */
+  readonly #resolve: (answer: Outcome | Promise<never>) => void
 
-  constructor(options: OpenCallOptions) {
-    this.command = options.command
-    this.dueAtMs = options.dueAtMs
-    this.#resolve = options.resolve
-    this.#reject = options.reject
+  constructor(
+    command: Acquire | Begin,
+    dueAtMs: number,
+    resolve: (answer: Outcome | Promise<never>) => void,
+  ) {
+    this.command = command
+    this.dueAtMs = dueAtMs
+    this.#resolve = resolve
   }
 
   resolve(outcome: Outcome): void {
@@ -40,7 +36,7 @@ export class OpenCall implements DueItem, Listed {
   }
 
   reject(error: Error): void {
-    if (this.#end()) this.#reject(error)
+    if (this.#end()) this.#resolve(Promise.reject(error))
   }
 
   #end(): boolean {

@@ -32,12 +32,11 @@ export class OpenCalls {
   }
 
   open(command: Acquire | Begin, signal: AbortSignal | undefined): Promise<Outcome> {
-    return new Promise((resolve, reject) => {
-      const call = new OpenCall({ command, dueAtMs: this.#dueAtMs(command), resolve, reject })
+    return new Promise((resolve) => {
+      const call = new OpenCall(command, this.#dueAtMs(command), resolve)
       const waiter = this.#waiterOf(command)
       if (waiter === undefined) return
-      // An array of its own size: there may be ten thousand waiters, and nearly all have one call.
-      waiter.calls = waiter.calls === undefined ? [call] : [...waiter.calls, call]
+      waiter.calls = waiter.calls === undefined ? call : [...callsOf(waiter), call]
       this.#open.add(call)
       this.#table.heap.update(call)
       this.#options.onCount(this.#open.size)
@@ -92,7 +91,7 @@ export class OpenCalls {
     const waiter = this.#waiterOf(call.command)
     if (call.isSettled || waiter === undefined) return
     const { state, owner, requestId } = waiter
-    const others = (waiter.calls ?? []).filter((one) => one !== call)
+    const others = callsOf(waiter).filter((one) => one !== call)
     waiter.calls = others
     if (others.length === 0) this.#table.decide(state, { kind: 'hang-up', owner, requestId }, nowMs)
     this.settle(call, { kind: 'queued', position: state.position(waiter) })
@@ -106,7 +105,7 @@ export class OpenCalls {
     if (call.isOver) return
     const { command } = call
     const waiter = this.#waiterOf(command)
-    const all = waiter === undefined ? this.#settledAlike(command) : (waiter.calls ?? [])
+    const all = waiter === undefined ? this.#settledAlike(command) : callsOf(waiter)
     const others = all.filter((one) => one !== call)
     if (waiter !== undefined) waiter.calls = others
     const error = toAborted(command, signal)
@@ -153,4 +152,9 @@ export class OpenCalls {
       this.#end(call, () => call.reject(error))
     }
   }
+}
+
+function callsOf({ calls }: WaiterRecord): readonly OpenCall[] {
+  if (calls === undefined) return []
+  return calls instanceof OpenCall ? [calls] : calls
 }

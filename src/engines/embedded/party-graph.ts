@@ -51,7 +51,8 @@ export class PartyGraph implements WaitGraph {
   }
 
   remove(waiter: WaiterRecord): void {
-    const waits = this.#waits.get(waiter.party)
+    // Where nobody is entangled nobody waits twice.
+    const waits = this.#entangled.size === 0 ? undefined : this.#waits.get(waiter.party)
     if (!(waits instanceof Set)) {
       this.#waits.delete(waiter.party)
       return

@@ -26,7 +26,8 @@ export class WaiterRecord implements Waiter, DueItem, Listed {
   rosterIndex = -1
   /** Kept by the lane: the number of this place since the lane began. */
   place = -1
-  calls: readonly OpenCall[] | undefined
+  /** Nearly all have one, and there may be ten thousand waiters: it stands without a list around it. */
+  calls: OpenCall | readonly OpenCall[] | undefined
 
   constructor(state: KeyState, waiter: Waiter) {
     this.state = state

@@ -4,6 +4,7 @@ import type { KeyTable } from './schema.ts'
 /** A key that has no row. Its id is nobody's. */
 export const ABSENT_KEY: Readonly<Omit<Selectable<KeyTable>, 'space' | 'name'>> = Object.freeze({
   id: 0,
+  version: 0,
   token: 0,
   holds: 0,
   waiters: 0,

@@ -94,6 +94,15 @@ export class HoldsSnapshot {
     this.ends.push({ hold, end })
   }
 
+  /** All of it was written. Whoever does not hold is not kept in mind. */
+  commit(): void {
+    this.changed.clear()
+    this.gone.clear()
+    this.ends.length = 0
+    this.hasDue = false
+    for (const [owner, hold] of this.#holds) if (hold === undefined) this.#holds.delete(owner)
+  }
+
   #need(isLoaded: boolean, part: MissingPart['part']): void {
     if (!isLoaded && !this.isWhole) throw new MissingPart(part)
   }

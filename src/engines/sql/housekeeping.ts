@@ -54,7 +54,7 @@ export class Housekeeping {
   async #round(): Promise<void> {
     const { waits, transactor } = this.#options
     if (waits.size > 0) {
-      await transactor.run((db) => this.#renewPlaces(db))
+      await transactor.write((db) => this.#renewPlaces(db))
       const stillQueued = await transactor.run((db) => this.#stillQueued(db))
       // Whoever left the queue was written to; only those are asked for again whose letter is lost.
       await this.#options.openLetters()
@@ -64,10 +64,15 @@ export class Housekeeping {
     if (this.#rounds % 6 === 1) await this.removeOld()
   }
 
+  /** What others have loaded of these keys is not true any more, and their rows say so. */
   async #renewPlaces(db: Connection): Promise<void> {
     const { databaseClock, process, openPatienceMs } = this.#options
     if (openPatienceMs === Infinity) return
     const untilMs = (await databaseClock.nowMs(db)) + openPatienceMs
+    await sql`
+      update holdfast_keys set version = version + 1 where id in (
+        select key_id from holdfast_waiters where process = ${process} and session is null
+      )`.execute(db)
     await sql`
       update holdfast_waiters set
         lease_at_ms = ${untilMs},

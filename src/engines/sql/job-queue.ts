@@ -104,6 +104,7 @@ export class JobQueue {
     const { work, transactor, onCommitted } = this.#options
     try {
       const result = await transactor.write((db) => work.run(db, batch))
+      result.onCommitted()
       onCommitted(result)
       for (const [index, job] of batch.entries()) job.resolve(result.outcomes[index] as Outcome)
     } catch (error) {

@@ -3,6 +3,7 @@ import { loadSessions } from './key-parts.ts'
 import { KeySnapshot } from './key-snapshot.ts'
 import { toHold, toRemembered, toWaiter } from './row-codec.ts'
 import type { KeyTable } from './schema.ts'
+import type { SnapshotCache } from './snapshot-cache.ts'
 import type { Connection, KeyName, SqlDialect } from './sql-dialect.ts'
 import type { TransactionContext } from './transaction-context.ts'
 
@@ -31,8 +32,7 @@ export async function lockKeys(
   const there = new Set(found.map(keyOf))
   const missing = wanted.filter((name) => !there.has(keyOf(name)))
   if (missing.length === 0) return found
-  await dialect.insertKeys(db, missing)
-  return [...found, ...(await selectKeys(db, dialect, missing))]
+  return [...found, ...(await dialect.insertKeys(db, missing))]
 }
 
 async function selectKeys(
@@ -61,15 +61,29 @@ function selectTogether(dialect: SqlDialect, names: readonly KeyName[]): RawBuil
 export async function loadKeys(
   context: TransactionContext,
   rows: readonly KeyRow[],
-  sessions: Iterable<string> = [],
+  { cache, sessions = [] }: LoadOptions = {},
 ): Promise<KeySnapshot[]> {
-  const snapshots = rows.map((row) => new KeySnapshot(row, context))
-  const byId = new Map(snapshots.map((snapshot) => [snapshot.id, snapshot]))
-  await loadAllHolds(context, rows, byId)
-  await loadWholeQueues(context, rows, byId)
-  await loadResources(context, rows, byId)
+  const unknown: KeyRow[] = []
+  const byId = new Map<number, KeySnapshot>()
+  for (const row of rows) {
+    const kept = cache?.take(row)
+    kept?.reopen(context)
+    if (kept === undefined) unknown.push(row)
+    byId.set(row.id, kept ?? new KeySnapshot(row, context))
+  }
+  await loadAllHolds(context, unknown, byId)
+  await loadWholeQueues(context, unknown, byId)
+  await loadResources(context, unknown, byId)
+  const snapshots = [...byId.values()]
   await loadSessionsOf(context, snapshots, sessions)
   return snapshots
+}
+
+export interface LoadOptions {
+  /** What earlier transactions of this process have loaded. */
+  readonly cache?: SnapshotCache
+  /** Sessions that will be asked for, beside those of the keys. */
+  readonly sessions?: Iterable<string>
 }
 
 function idsWhere(rows: readonly KeyRow[], count: (row: KeyRow) => number, most: number): number[] {

@@ -41,21 +41,24 @@ export interface Departure {
  */
 export class KeySnapshot implements KeyView {
   readonly id: number
+  /** Of the row, as it was locked. */
+  version: number
   readonly namespace: Namespace
   readonly key: string
-  readonly #context: SnapshotContext
+  #context: SnapshotContext
   readonly held: HoldsSnapshot
   readonly queue: QueueSnapshot
   readonly resource: ResourceSnapshot
   readonly #passes: number[]
   #ended: Ended[] | undefined
   readonly #endedText: string | null
-  readonly #storedDueAtMs: number | null
+  #storedDueAtMs: number | null
   token: number
   isChanged = false
 
   constructor(row: Selectable<KeyTable>, context: SnapshotContext) {
     this.id = row.id
+    this.version = row.version
     this.namespace = row.space
     this.key = row.name
     this.#context = context
@@ -66,6 +69,26 @@ export class KeySnapshot implements KeyView {
     this.#passes = toPasses(row.passes)
     this.#endedText = row.ended
     this.#storedDueAtMs = row.due_at_ms
+  }
+
+  /** The key was locked again, and nobody has changed it since the transaction before. */
+  reopen(context: SnapshotContext): void {
+    this.#context = context
+  }
+
+  /** All of it was written. What is known now is what the tables hold. */
+  commit(nowMs: number, dueAtMs: number | null): void {
+    if (this.isChanged) this.version += 1
+    this.isChanged = false
+    this.#storedDueAtMs = dueAtMs
+    this.#ended = [...this.endsAt(nowMs)]
+    this.held.commit()
+    this.queue.commit()
+    this.resource.commit()
+  }
+
+  get storedDueAtMs(): number | null {
+    return this.#storedDueAtMs
   }
 
   get settings(): LawSettings {

@@ -3,6 +3,7 @@ import { toDefect } from '../../engine/engine-errors.ts'
 import type { KeyCommand } from '../../law/commands.ts'
 import type { Law } from '../../law/decide.ts'
 import type { LawEvent } from '../../law/events.ts'
+import { ownerOf } from '../../law/operations.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import type { LawSettings } from '../../law/settings.ts'
 import { writeEvents, writeLetters } from './letters.ts'
@@ -13,6 +14,8 @@ import { type Asker, type Departure, KeySnapshot } from './key-snapshot.ts'
 import { writeKeys } from './key-writer.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import { MissingPart } from './missing-part.ts'
+import { orNever } from './row-codec.ts'
+import { SnapshotCache } from './snapshot-cache.ts'
 import type { Connection, KeyName, SqlDialect } from './sql-dialect.ts'
 import type { TransactionContext } from './transaction-context.ts'
 
@@ -41,6 +44,8 @@ export interface WorkResult {
   readonly dueAtMs: number
   /** Something was written that watchers are to be told. */
   readonly hasEvents: boolean
+  /** To be called when the transaction has committed, and only then. */
+  readonly onCommitted: () => void
 }
 
 export interface KeyWorkOptions {
@@ -49,6 +54,8 @@ export interface KeyWorkOptions {
   readonly dialect: SqlDialect
   readonly process: string
   readonly clock: DatabaseClock
+  /** Whether a call is held open here for a waiter that is about to be told. */
+  readonly isOpenHere: (name: KeyName, departure: Departure) => boolean
 }
 
 /** Commands after which an absent key may have a row. The others find nothing there and change nothing. */
@@ -57,6 +64,7 @@ const MAKES_KEY: ReadonlySet<KeyCommand['kind']> = new Set(['acquire', 'begin', 
 /** Decides on keys inside a transaction: lock, load, ask the law, write. */
 export class KeyWork {
   readonly #options: KeyWorkOptions
+  readonly #cache = new SnapshotCache()
 
   constructor(options: KeyWorkOptions) {
     this.#options = options
@@ -65,7 +73,8 @@ export class KeyWork {
   async run(db: Connection, jobs: readonly KeyJob[]): Promise<WorkResult> {
     const rows = await lockKeys(db, this.#options.dialect, namesOf(jobs))
     const context = await this.context(db, { isReading: false })
-    const snapshots = await loadKeys(context, rows, sessionsOf(jobs))
+    const sessions = sessionsOf(jobs)
+    const snapshots = await loadKeys(context, rows, { cache: this.#cache, sessions })
     const run = new KeyRun(this.#options, context, snapshots)
     const outcomes: Outcome[] = []
     for (const job of jobs) {
@@ -75,7 +84,8 @@ export class KeyWork {
     }
     const dueAtMs = await run.write()
     const { settled, hasEvents } = run
-    return { outcomes, settled, nowMs: context.nowMs, dueAtMs, hasEvents }
+    const onCommitted = (): void => run.keep(this.#cache)
+    return { outcomes, settled, nowMs: context.nowMs, dueAtMs, hasEvents, onCommitted }
   }
 
   /** Read when the keys are locked: a transaction that had to wait sees the time after that. */
@@ -130,6 +140,12 @@ function sessionsOf(jobs: readonly KeyJob[]): Set<string> {
   return sessions
 }
 
+const STAYS: ReturnType<Law> = {
+  changes: [],
+  outcome: { kind: 'cancelled', cancelled: false },
+  events: [],
+}
+
 /** The decisions of one transaction. */
 class KeyRun {
   readonly settled: Settled[] = []
@@ -137,6 +153,7 @@ class KeyRun {
   readonly #context: TransactionContext
   readonly #snapshots = new Map<string, KeySnapshot>()
   readonly #events: LawEvent[] = []
+  #due: ReadonlyMap<KeySnapshot, number> = new Map()
 
   constructor(
     options: KeyWorkOptions,
@@ -184,14 +201,50 @@ class KeyRun {
     const departures = snapshot.apply(changes, asker)
     this.#events.push(...events)
     const name = { space: snapshot.namespace, name: snapshot.key }
-    for (const departure of departures) this.settled.push({ name, departure })
+    for (const departure of departures) {
+      this.settled.push({ name, departure })
+      if (departure.answer.kind !== 'granted') continue
+      if (!this.#options.isOpenHere(name, departure)) continue
+      await this.#takeGrant(snapshot, departure)
+    }
     return outcome
+  }
+
+  /**
+   * The call is held open by this very process and is answered when the transaction has committed: its
+   * owner knows of the grant then, and whatever becomes of this process must not undo it.
+   */
+  async #takeGrant(snapshot: KeySnapshot, { waiter, answer }: Departure): Promise<void> {
+    if (answer.kind !== 'granted') return
+    const { owner, ttlMs } = waiter
+    await this.#decideOne(
+      snapshot,
+      { kind: 'renew', key: snapshot.key, owner, ttlMs, token: answer.token },
+      undefined,
+    )
+  }
+
+  /**
+   * A client that broke its connection to this process and went to another one asks there with the same
+   * request. What this process concludes of its silence means nothing then.
+   */
+  #isHeldElsewhere(snapshot: KeySnapshot, command: KeyCommand): boolean {
+    if (command.kind !== 'cancel' && command.kind !== 'withdraw') return false
+    if (command.reason !== 'abandoned') return false
+    const isLock = command.kind === 'cancel'
+    const owner = isLock ? command.owner : ownerOf(command)
+    const requestId = isLock ? command.requestId : undefined
+    return snapshot.queue.waitersOf(owner).some((waiter) => {
+      if (requestId !== undefined && waiter.requestId !== requestId) return false
+      return waiter.process !== undefined && waiter.process !== this.#options.process
+    })
   }
 
   /** The law is pure: where it misses something of the key, that is loaded and the law is asked again. */
   async #ask(snapshot: KeySnapshot, command: KeyCommand): Promise<ReturnType<Law>> {
     for (;;) {
       try {
+        if (this.#isHeldElsewhere(snapshot, command)) return STAYS
         return this.#options.law(snapshot, command, this.#context.nowMs)
       } catch (error) {
         if (!(error instanceof MissingPart)) throw toDefect(command, error)
@@ -217,10 +270,22 @@ class KeyRun {
     // What was due has been looked at: it is due at another time now, or never.
     for (const one of snapshots) if (one.hasDue(context.nowMs)) one.isChanged = true
     const due = await writeKeys(context, snapshots)
+    this.#due = due
     await removeEmpty(context, snapshots)
     await writeEvents(context, this.#events)
     await writeLetters(context, this.settled)
     return Math.min(Infinity, ...due.values())
+  }
+
+  /** The transaction has committed: what is known of its keys is true until somebody changes them. */
+  keep(cache: SnapshotCache): void {
+    const { nowMs } = this.#context
+    for (const snapshot of this.#snapshots.values()) {
+      if (snapshot.id === ABSENT_KEY.id || snapshot.isEmpty(nowMs)) continue
+      const dueAtMs = this.#due.get(snapshot)
+      snapshot.commit(nowMs, dueAtMs === undefined ? snapshot.storedDueAtMs : orNever(dueAtMs))
+      cache.keep(snapshot)
+    }
   }
 }
 

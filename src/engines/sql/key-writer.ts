@@ -1,107 +1,99 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { HistoryEnd } from '../../engine/queries.ts'
 import { ENDED_REMEMBERED_MS } from '../../law/limits.ts'
-import type { EndedHold } from './holds-snapshot.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import {
   dueAtMsOfHold,
   dueAtMsOfWaiter,
   orNever,
-  type PlacedWaiter,
   toHoldRow,
   toSuccessRow,
   toWaiterRow,
 } from './row-codec.ts'
-import type { Row, TableName } from './sql-dialect.ts'
+import type { Row, TableName, Upsert } from './sql-dialect.ts'
 import type { TransactionContext } from './transaction-context.ts'
+import { insertInto } from './upsert.ts'
+
+type Statement = RawBuilder<unknown>
 
 /**
- * Write what the decisions of a transaction changed, for all keys together: one statement for each table
- * that is touched. Returns, by key, when it is due next.
+ * Write what the decisions of a transaction changed, for all keys together. Returns, by key, when it is
+ * due next.
  */
 export async function writeKeys(
   context: TransactionContext,
   snapshots: readonly KeySnapshot[],
 ): Promise<Map<KeySnapshot, number>> {
   const changed = snapshots.filter(({ isChanged }) => isChanged)
-  await writeHolds(context, changed)
-  await writeWaiters(context, changed)
-  await writeResources(context, changed)
-  await writeHistory(context, changed)
+  const statements = [
+    ...changed.flatMap((one) => removalsOf(one)),
+    ...additionsTo(context, changed),
+  ]
+  const isKnown = changed.every(({ held, queue }) => held.isWhole && queue.loaded.isWhole)
+  // Of what was not loaded the tables know when it is due, once all this is written.
+  if (!isKnown) await context.dialect.executeAll(context.db, statements.splice(0))
   const due = new Map<KeySnapshot, number>()
   for (const snapshot of changed) due.set(snapshot, await dueAtMsOf(context, snapshot))
-  await writeRows(context, due)
+  const rows = [...due].map(([snapshot, dueAtMs]) => toKeyRow(context, snapshot, dueAtMs))
+  statements.push(...put(context, 'holdfast_keys', { by: ['id'], rows }))
+  await context.dialect.executeAll(context.db, statements)
   return due
 }
 
-async function writeHolds(
-  context: TransactionContext,
-  snapshots: readonly KeySnapshot[],
-): Promise<void> {
-  const rows = snapshots.flatMap(({ id, held }) =>
-    [...held.changed].flatMap((owner) => {
-      const hold = held.find(owner)
-      return hold === undefined ? [] : [toHoldRow(id, hold)]
-    }),
-  )
-  await put(context, 'holdfast_holds', { by: ['key_id', 'owner'], rows })
-  for (const { id, held } of snapshots) {
-    if (held.gone.size === 0) continue
-    await context.db
-      .deleteFrom('holdfast_holds')
-      .where('key_id', '=', id)
-      .where('owner', 'in', [...held.gone])
-      .execute()
+function removalsOf({ id, held, queue, resource }: KeySnapshot): Statement[] {
+  const owners = [...held.gone]
+  const places = [...queue.gone]
+  const nodes = [...resource.droppedNodes]
+  const types = [...resource.changedTypes].filter((type) => !resource.remembered(type))
+  const statements: Statement[] = []
+  if (owners.length > 0) {
+    statements.push(
+      sql`delete from holdfast_holds where key_id = ${id} and owner in (${sql.join(owners)})`,
+    )
   }
+  if (places.length > 0) {
+    statements.push(
+      sql`delete from holdfast_waiters where key_id = ${id} and place in (${sql.join(places)})`,
+    )
+  }
+  if (resource.isCleared) statements.push(sql`delete from holdfast_refs where key_id = ${id}`)
+  else if (nodes.length > 0) {
+    statements.push(
+      sql`delete from holdfast_refs where key_id = ${id} and node in (${sql.join(nodes)})`,
+    )
+  }
+  if (types.length > 0) {
+    statements.push(
+      sql`delete from holdfast_successes where key_id = ${id} and type in (${sql.join(types)})`,
+    )
+  }
+  return statements
 }
 
-async function writeWaiters(
-  context: TransactionContext,
-  snapshots: readonly KeySnapshot[],
-): Promise<void> {
-  for (const { id, queue } of snapshots) {
-    if (queue.gone.size === 0) continue
-    await context.db
-      .deleteFrom('holdfast_waiters')
-      .where('key_id', '=', id)
-      .where('place', 'in', [...queue.gone])
-      .execute()
-  }
-  const rows = snapshots.flatMap(({ id, queue }) =>
-    [...queue.changed].map((place) => toWaiterRow(id, queue.at(place) as PlacedWaiter)),
+function additionsTo(context: TransactionContext, snapshots: readonly KeySnapshot[]): Statement[] {
+  const { nowMs } = context
+  const holds = snapshots.flatMap(({ id, held }) =>
+    [...held.changed].flatMap((owner) => held.find(owner) ?? []).map((hold) => toHoldRow(id, hold)),
   )
-  await put(context, 'holdfast_waiters', { by: ['key_id', 'place'], rows })
-}
-
-async function writeResources(
-  context: TransactionContext,
-  snapshots: readonly KeySnapshot[],
-): Promise<void> {
-  const { db, nowMs } = context
-  for (const { id, resource } of snapshots) {
-    const ofKey = db.deleteFrom('holdfast_refs').where('key_id', '=', id)
-    if (resource.isCleared) await ofKey.execute()
-    else if (resource.droppedNodes.size > 0) {
-      await ofKey.where('node', 'in', [...resource.droppedNodes]).execute()
-    }
-    const forgotten = [...resource.changedTypes].filter((type) => !resource.remembered(type))
-    if (forgotten.length === 0) continue
-    await db
-      .deleteFrom('holdfast_successes')
-      .where('key_id', '=', id)
-      .where('type', 'in', forgotten)
-      .execute()
-  }
+  const waiters = snapshots.flatMap(({ id, queue }) =>
+    [...queue.changed].flatMap((place) => queue.at(place) ?? []).map((one) => toWaiterRow(id, one)),
+  )
   const references = snapshots.flatMap(({ id, resource }) =>
     [...resource.addedNodes].map((node) => ({ key_id: id, node, since_ms: nowMs })),
   )
-  await put(context, 'holdfast_refs', { by: ['key_id', 'node'], rows: references })
   const successes = snapshots.flatMap(({ id, resource }) =>
-    [...resource.changedTypes].flatMap((type) => {
-      const remembered = resource.remembered(type)
-      return remembered === undefined ? [] : [toSuccessRow(id, remembered)]
-    }),
+    [...resource.changedTypes]
+      .flatMap((type) => resource.remembered(type) ?? [])
+      .map((remembered) => toSuccessRow(id, remembered)),
   )
-  await put(context, 'holdfast_successes', { by: ['key_id', 'type'], rows: successes })
+  const history = snapshots.flatMap((snapshot) => historyOf(context, snapshot))
+  return [
+    ...put(context, 'holdfast_holds', { by: ['key_id', 'owner'], rows: holds }),
+    ...put(context, 'holdfast_waiters', { by: ['key_id', 'place'], rows: waiters }),
+    ...put(context, 'holdfast_refs', { by: ['key_id', 'node'], rows: references }),
+    ...put(context, 'holdfast_successes', { by: ['key_id', 'type'], rows: successes }),
+    ...(history.length === 0 ? [] : [insertInto('holdfast_history', history)]),
+  ]
 }
 
 /** Grants that were undone before anyone took them are nobody's history. */
@@ -113,26 +105,19 @@ const KEPT_ENDS: ReadonlySet<string> = new Set<HistoryEnd>([
   'failed',
 ])
 
-async function writeHistory(
-  { db, nowMs }: TransactionContext,
-  snapshots: readonly KeySnapshot[],
-): Promise<void> {
-  const toRow = ({ namespace, key }: KeySnapshot, { hold, end }: EndedHold) => ({
-    space: namespace,
-    name: key,
-    owner: hold.owner,
-    mode: hold.writes > 0 ? ('write' as const) : ('read' as const),
-    token: hold.token,
-    from_ms: hold.sinceMs,
-    to_ms: nowMs,
-    end_kind: end,
-  })
-  const rows = snapshots.flatMap((snapshot) =>
-    snapshot.held.ends
-      .filter(({ end }) => KEPT_ENDS.has(end))
-      .map((ended) => toRow(snapshot, ended)),
-  )
-  if (rows.length > 0) await db.insertInto('holdfast_history').values(rows).execute()
+function historyOf({ nowMs }: TransactionContext, { namespace, key, held }: KeySnapshot): Row[] {
+  return held.ends
+    .filter(({ end }) => KEPT_ENDS.has(end))
+    .map(({ hold, end }) => ({
+      space: namespace,
+      name: key,
+      owner: hold.owner,
+      mode: hold.writes > 0 ? 'write' : 'read',
+      token: hold.token,
+      from_ms: hold.sinceMs,
+      to_ms: nowMs,
+      end_kind: end,
+    }))
 }
 
 /** The soonest moment of the key: its holds, its waiters, its successes, or its last end if it is idle. */
@@ -167,20 +152,12 @@ function endedUntilMs({ nowMs }: TransactionContext, snapshot: KeySnapshot): num
   return last === undefined ? null : last.atMs + ENDED_REMEMBERED_MS
 }
 
-async function writeRows(
-  context: TransactionContext,
-  due: ReadonlyMap<KeySnapshot, number>,
-): Promise<void> {
-  const rows: Row[] = []
-  for (const [snapshot, dueAtMs] of due) rows.push(toKeyRow(context, snapshot, dueAtMs))
-  await put(context, 'holdfast_keys', { by: ['id'], rows })
-}
-
 function toKeyRow(context: TransactionContext, snapshot: KeySnapshot, dueAtMs: number): Row {
   const ends = snapshot.endsAt(context.nowMs)
   const passes = snapshot.everyPass
   return {
     id: snapshot.id,
+    version: snapshot.version + 1,
     space: snapshot.namespace,
     name: snapshot.key,
     token: snapshot.token,
@@ -200,10 +177,6 @@ function toKeyRow(context: TransactionContext, snapshot: KeySnapshot, dueAtMs: n
   }
 }
 
-async function put(
-  { db, dialect }: TransactionContext,
-  table: TableName,
-  upsert: { readonly by: readonly string[]; readonly rows: readonly Row[] },
-): Promise<void> {
-  if (upsert.rows.length > 0) await dialect.upsert(db, table, upsert)
+function put({ dialect }: TransactionContext, table: TableName, upsert: Upsert): Statement[] {
+  return upsert.rows.length === 0 ? [] : [dialect.upsert(table, upsert)]
 }

@@ -38,6 +38,7 @@ function keyTables({ name, word, text, integer, serial, tableOptions }: ColumnTy
       id ${serial},
       space ${word} not null,
       name ${name(KEY_BYTES_MAX)} not null,
+      version ${integer} not null default 0,
       token ${integer} not null default 0,
       holds ${integer} not null default 0,
       waiters ${integer} not null default 0,

@@ -116,6 +116,12 @@ export class OpenWaits {
     }
   }
 
+  /** Whether somebody here is about to be told of what a transaction decides. */
+  isOpen(name: KeyName, departure: Departure): boolean {
+    const wait = this.#waits.get(nameOfDeparture(name, departure.waiter))
+    return wait?.isAwaited === true
+  }
+
   /** A transaction of this process has settled a request. */
   settle(name: KeyName, { waiter, answer }: Departure): void {
     const waitName = nameOfDeparture(name, waiter)
@@ -124,7 +130,8 @@ export class OpenWaits {
   }
 
   #deliver(wait: OpenWait, answer: Outcome): void {
-    if (!wait.isAwaited && answer.kind === 'granted') {
+    // Only from who is leaving: a wait that is over may be told of its grant once more, and has it.
+    if (answer.kind === 'granted' && this.#leaving.get(wait.name) === wait) {
       wait.undo(() => this.#giveBack(wait, answer))
       return
     }

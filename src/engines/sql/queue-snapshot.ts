@@ -2,6 +2,9 @@ import type { Waiter } from '../../law/view.ts'
 import { MissingPart } from './missing-part.ts'
 import { dueAtMsOfWaiter, type PlacedWaiter } from './row-codec.ts'
 
+/** Waiters of one key that are kept from one transaction to the next. */
+const KEPT_MAX = 256
+
 /** What of a queue was loaded. */
 export interface LoadedQueue {
   /** Every waiter there is. */
@@ -189,6 +192,28 @@ export class QueueSnapshot {
     this.length -= 1
     this.#grow(placed, -1)
     return placed
+  }
+
+  /** All of it was written. Of a long queue the first are kept. */
+  commit(): void {
+    this.changed.clear()
+    this.gone.clear()
+    this.loaded.hasDue = false
+    this.loaded.ahead.clear()
+    if (this.#waiters.size > KEPT_MAX) this.#forgetAll()
+  }
+
+  /** More than are worth keeping: the heads are read again when they are needed. */
+  #forgetAll(): void {
+    const { loaded } = this
+    this.#waiters.clear()
+    this.#sorted = undefined
+    this.#grown.length = 0
+    loaded.isWhole = false
+    loaded.hasHeads = false
+    loaded.laneLengths = undefined
+    loaded.lanesUpTo.length = 0
+    for (const names of [loaded.owners, loaded.sessions, loaded.types]) names.clear()
   }
 
   #put(waiter: PlacedWaiter): void {

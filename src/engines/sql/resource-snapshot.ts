@@ -90,6 +90,14 @@ export class ResourceSnapshot {
     return this.#successes
   }
 
+  /** All of it was written. */
+  commit(): void {
+    this.addedNodes.clear()
+    this.droppedNodes.clear()
+    this.isCleared = false
+    this.changedTypes.clear()
+  }
+
   apply(change: ResourceChange): void {
     switch (change.kind) {
       case 'reference-added':

@@ -25,6 +25,8 @@ export interface KeyTable {
   id: Generated<number>
   space: Space
   name: string
+  /** Goes up with every change of anything that belongs to the key. */
+  version: number
   /** Every token given on this key so far is at most this, or at most the floor. */
   token: number
   holds: number

@@ -51,7 +51,7 @@ export class SessionBook {
       if (session === null) await markEnded(db, command.session)
       else if (session !== undefined) {
         const rows = [toSessionRow(session)]
-        await database.dialect.upsert(db, 'holdfast_sessions', { by: ['id'], rows })
+        await database.dialect.upsert('holdfast_sessions', { by: ['id'], rows }).execute(db)
       }
       return outcome
     })

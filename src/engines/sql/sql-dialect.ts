@@ -74,11 +74,14 @@ export interface SqlDialect {
    */
   readonly pollMs: number
 
-  /** Insert rows; those that are there get all other columns of these. `by` is the primary key. */
-  upsert(db: Connection, table: TableName, put: Upsert): Promise<void>
+  /** Inserts rows; those that are there get all other columns of these. `by` is the primary key. */
+  upsert(table: TableName, put: Upsert): RawBuilder<unknown>
 
-  /** Make the rows of keys that have none. They and those that were there are locked. */
-  insertKeys(db: Connection, names: readonly KeyName[]): Promise<void>
+  /** Execute statements that do not touch the same rows, with as few round trips as possible. */
+  executeAll(db: Connection, statements: readonly RawBuilder<unknown>[]): Promise<void>
+
+  /** Make the rows of keys that have none. They and those that were there are locked and returned. */
+  insertKeys(db: Connection, names: readonly KeyName[]): Promise<Selectable<KeyTable>[]>
 
   /**
    * Only where a list of keys may be found by reading the whole table, locking all of it: selects each of

@@ -85,6 +85,7 @@ export class SqlEngine implements LockEngine {
       dialect: database.dialect,
       process,
       clock: databaseClock,
+      isOpenHere: (name, departure) => this.#waits.isOpen(name, departure),
     })
     this.#jobs = new JobQueue({
       work: this.#work,

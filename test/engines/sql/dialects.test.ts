@@ -63,8 +63,10 @@ describe.each([SQLITE, POSTGRES, MYSQL])('a database of $name', (kind) => {
 
   it('replaces a row that is there, and leaves the others', async () => {
     const row = { key_id: 1, node: 'n', since_ms: 1 }
-    const put = (rows: readonly (typeof row)[]): Promise<void> =>
-      database.dialect.upsert(database.db, 'holdfast_refs', { by: ['key_id', 'node'], rows })
+    const put = (rows: readonly (typeof row)[]): Promise<unknown> =>
+      database.dialect
+        .upsert('holdfast_refs', { by: ['key_id', 'node'], rows })
+        .execute(database.db)
     await put([row, { ...row, node: 'other' }])
     await put([
       { ...row, since_ms: 2 },
@@ -169,7 +171,7 @@ function listNames(bytesMax: number): string[] {
     ';',
   ]
   const escapes = ['\\n', '\\0', '\\x00', '\\%', '\u00a0', '\u200d', '\ufeff']
-  const wide = ['👍', '👍🏽', '👎', '\ue000', '\uffff', '\u{10ffff}']
+  const wide = ['\u{1f44d}', '\u{1f44d}\u{1f3fd}', '\u{1f44e}', '\ue000', '\uffff', '\u{10ffff}']
   const long = ['x'.repeat(bytesMax), `${'x'.repeat(bytesMax - 1)}X`, 'é'.repeat(bytesMax / 2)]
   const cut = ['x'.repeat(bytesMax - 1), `${'x'.repeat(bytesMax - 1)} `]
   const names = [...alike, ...turkish, ...signs, ...escapes, ...wide, ...long, ...cut]
@@ -196,14 +198,14 @@ async function putOwners({ db, dialect }: SqlDatabase, names: readonly string[])
   const rows = names.map((owner) => ({
     ...{ ...hold, key_id: 1, owner, party: owner, ttl_ms: 0, due_at_ms: 0, steps: '[]' },
   }))
-  await dialect.upsert(db, 'holdfast_holds', { by: ['key_id', 'owner'], rows })
+  await dialect.upsert('holdfast_holds', { by: ['key_id', 'owner'], rows }).execute(db)
   return { table: 'holdfast_holds', column: 'owner' }
 }
 
 async function putSessions({ db, dialect }: SqlDatabase, ids: readonly string[]): Promise<Column> {
   const session = { grace_ms: 0, keeps_leases: 0, heard_at_ms: 0, due_at_ms: 0, ended: 0 }
   const rows = ids.map((id) => ({ id, ...session }))
-  await dialect.upsert(db, 'holdfast_sessions', { by: ['id'], rows })
+  await dialect.upsert('holdfast_sessions', { by: ['id'], rows }).execute(db)
   return { table: 'holdfast_sessions', column: 'id' }
 }
 

@@ -15,6 +15,9 @@ export const ENGINE_TESTS: Readonly<Record<string, readonly string[]>> = {
     'remote-session',
     'remote-session-faults',
   ],
+  'sql/sqlite': ['sqlite', 'sqlite-pair'],
+  'sql/postgres': ['postgres', 'postgres-pair'],
+  'sql/mysql': ['mysql', 'mysql-pair'],
 }
 
 const SUITE_FOLDER = 'src/testing/engine-suite'

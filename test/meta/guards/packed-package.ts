@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { readManifest } from './manifest.ts'
 import { REPOSITORY } from './source-file.ts'
 
 interface PackReport {
@@ -24,6 +25,15 @@ export class PackedPackage {
     writeFileSync(join(this.folder, 'package.json'), '{ "private": true, "type": "module" }')
     const tarball = `./${report.filename}`
     runNpm(['install', '--offline', '--no-audit', '--no-fund', tarball], this.folder)
+  }
+
+  /** Install the optional peers too, as somebody does who uses an engine that needs them. */
+  addPeers(): void {
+    for (const peer of Object.keys(readManifest().peerDependencies ?? {})) {
+      const target = join(this.folder, 'node_modules', peer)
+      mkdirSync(dirname(target), { recursive: true })
+      symlinkSync(join(REPOSITORY, 'node_modules', peer), target)
+    }
   }
 
   /** The installed package. */

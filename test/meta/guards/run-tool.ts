@@ -14,12 +14,16 @@ export interface ToolOptions {
   readonly args: readonly string[]
 }
 
+/** The list of all tests alone is more than the megabyte that is the default. */
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+
 /** Runs a script of node_modules, such as `knip/bin/knip.js`, and returns what it printed. */
 export function runTool(script: string, options: ToolOptions): ToolResult {
   const path = join(REPOSITORY, 'node_modules', script)
   const { status, stdout, stderr } = spawnSync(process.execPath, [path, ...options.args], {
     cwd: options.cwd,
     encoding: 'utf8',
+    maxBuffer: OUTPUT_BYTES_MAX,
     env: { ...process.env, NO_COLOR: '1' },
   })
   return { status, stdout, output: `${stdout}${stderr}` }

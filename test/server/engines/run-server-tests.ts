@@ -2,7 +2,9 @@ import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
+import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import type { Clock } from '../../../src/time/clock.ts'
+import { SharedDatabase } from '../../conformance/sql-fixtures.ts'
 import type { ServerKind, TestServer } from '../../engines/sql/test-servers.ts'
 import { chooseTestEngine } from '../test-engine.ts'
 
@@ -10,28 +12,39 @@ const HERE = new URL('../', import.meta.url)
 const START_MS_MAX = 60_000
 const isLong = process.env['HOLDFAST_TEST_DOSE'] === 'long'
 
-/** The small dose: waiting, pushing, sessions that come back, the clients in the field. */
-const DOSE: readonly string[] = []
+/** The small dose: every call, waiting, operations, sessions that come back. */
+const DOSE: readonly string[] = [
+  'locks/lock-bodies.test.ts',
+  'locks/waiting.test.ts',
+  'operations/status-and-references.test.ts',
+  'sessions/coming-back.test.ts',
+]
 
-/** Those that are about this engine and several servers, and those that use no engine. */
-const LEFT_OUT = /^(engines|cluster|tls)\//
+/**
+ * Those that are about engines and several servers themselves, those that use no engine, and those that
+ * push a server to its own bounds by thousands of requests, in real time.
+ */
+const LEFT_OUT = /^(engines|cluster|tls|streams|fuzz)|^sessions\/flow/
 
-/** Runs the tests of the server, each of them on an empty database of this kind. */
-export function runServerTests(kind: ServerKind, only?: RegExp): void {
+/** Runs the tests of the server on a database of this kind, which is empty whenever it is opened. */
+export function runServerTests(kind: ServerKind): void {
   let server: TestServer
   beforeAll(async () => {
     server = await kind.start()
   }, START_MS_MAX)
   afterAll(() => server.stop())
 
+  let where: string | undefined
+  const open = (): Promise<SqlDatabase> => kind.open(where ?? '')
+  const shared = new SharedDatabase(open)
   chooseTestEngine(async ({ settings, clock }) => {
-    const where = await server.create()
+    if (where === undefined) where = await server.create()
+    else await (await shared.create()).remove()
     const options =
       clock === undefined ? { settings } : { settings, clock: atWall(clock), isClockOurs: true }
-    return openSqlEngine(() => kind.open(where), options)
+    return openSqlEngine(open, options)
   })
-  for (const file of isLong || only ? listTestFiles() : DOSE) {
-    if (only && !only.test(file)) continue
+  for (const file of isLong ? listTestFiles() : DOSE) {
     describe(file, async () => {
       await import(/* @vite-ignore */ new URL(file, HERE).href)
     })

@@ -1,4 +1,4 @@
 import { SQLITE } from '../../engines/sql/test-servers.ts'
 import { runServerTests } from './run-server-tests.ts'
 
-runServerTests(SQLITE, new RegExp(process.env['ONLY'] ?? '.'))
+runServerTests(SQLITE)

@@ -4,7 +4,7 @@ import { LockServer, type LockServerOptions } from '../../../src/server/lock-ser
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { EventLines } from './event-lines.ts'
 import { type Answer, type AskOptions, ask } from './plain-http.ts'
-import { openTestEngine } from '../test-engine.ts'
+import { openTestEngine, pass } from '../test-engine.ts'
 
 /** A real server on a real socket, whose time stands still until it is told to move. */
 export class OperationsRig {
@@ -81,7 +81,7 @@ export class OperationsRig {
   }
 
   advance(ms: number): Promise<void> {
-    return this.clock.advance(ms)
+    return pass(this.engine, this.clock, ms)
   }
 
   async close(): Promise<void> {

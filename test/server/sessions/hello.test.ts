@@ -18,6 +18,7 @@ describe('a connection', () => {
   it('is welcomed with its session, the grace and the heartbeat', async () => {
     const rig = await openSessionRig()
     const { welcome } = await rig.client()
+    const { durable, seesDeadlocks } = rig.engine.capabilities
     expect(welcome).toMatchObject({
       version: 1,
       graceMs: GRACE_MS,
@@ -25,7 +26,7 @@ describe('a connection', () => {
       resumed: false,
       kept: false,
       lastId: 0,
-      capabilities: { durable: false, seesDeadlocks: true },
+      capabilities: { durable, seesDeadlocks },
     })
     expect(welcome?.session).toMatch(/^[0-9a-f]{32}$/)
   })

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
+import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import { EventHub } from '../../../src/server/streams/event-hub.ts'
 import { OperationFeed } from '../../../src/server/streams/operation-feed.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { openTestEngine } from '../test-engine.ts'
 
 const KEPT = 8
 const MINUTE_MS = 60_000
@@ -16,7 +16,7 @@ let granted: number
 beforeEach(async () => {
   granted = 0
   clock = new VirtualClock()
-  engine = await openTestEngine({ clock })
+  engine = openMemoryEngine({ clock })
   hub = new EventHub({ life: 'life', kept: KEPT, nowMs: () => clock.nowMs() })
   await hub.open(engine)
 })

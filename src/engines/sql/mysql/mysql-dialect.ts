@@ -11,7 +11,7 @@ import type {
   Upsert,
   ViewTerms,
 } from '../sql-dialect.ts'
-import { insertInto } from '../upsert.ts'
+import { executeInTurn, insertInto } from '../upsert.ts'
 
 /** Every collation of text takes some different names for one, if only by the spaces at their ends. */
 const TYPES: ColumnTypes = {
@@ -54,32 +54,26 @@ export const mysqlDialect: SqlDialect = {
   skipLocked: sql`for update skip locked`,
   pollMs: 50,
 
-  async upsert(db: Connection, table: TableName, { by, rows }: Upsert): Promise<void> {
-    const [first] = rows
-    if (first === undefined) return
-    const columns = Object.keys(first).filter((column) => !by.includes(column))
+  upsert(table: TableName, { by, rows }: Upsert): RawBuilder<unknown> {
+    const columns = Object.keys(rows[0] ?? {}).filter((column) => !by.includes(column))
     // MariaDB does not know the alias for new rows that MySQL would rather have.
     const set = columns.map((column) => sql`${sql.ref(column)} = values(${sql.ref(column)})`)
-    await sql`${insertInto(table, rows)} on duplicate key update ${sql.join(set)}`.execute(db)
+    return sql`${insertInto(table, rows)} on duplicate key update ${sql.join(set)}`
   },
 
-  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<void> {
-    if (names.length === 0) return
+  executeAll: executeInTurn,
+
+  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<Selectable<KeyTable>[]> {
+    if (names.length === 0) return []
     const rows = names.map(({ space, name }) => ({ space, name }))
     // `insert ignore` would share the rows that were there, and whoever then wants one alone deadlocks.
     await sql`${insertInto('holdfast_keys', rows)} on duplicate key update token = token`.execute(
       db,
     )
+    return (await selectKeys(names).execute(db)).rows
   },
 
-  // Of a small table, or for many keys, the whole of it would be read, and every row of it locked.
-  selectKeys(names: readonly KeyName[]): RawBuilder<Selectable<KeyTable>> {
-    const each = names.map(
-      ({ space, name }) =>
-        sql`(select * from holdfast_keys where space = ${space} and name = ${name} for update)`,
-    )
-    return sql`${sql.join(each, sql` union all `)}`
-  },
+  selectKeys,
 
   /** Not a transaction, because a change to the schema would end it. */
   async exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void> {
@@ -170,3 +164,12 @@ const CONNECTION_MESSAGE = /in closed state|^Connection is closed|^Connection lo
 
 /** The table, the column, the index, or the row is there; the column or the index is gone. */
 const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1060, 1061, 1062, 1091])
+
+// Of a small table, or for many keys, the whole of it would be read, and every row of it locked.
+function selectKeys(names: readonly KeyName[]): RawBuilder<Selectable<KeyTable>> {
+  const each = names.map(
+    ({ space, name }) =>
+      sql`(select * from holdfast_keys where space = ${space} and name = ${name} for update)`,
+  )
+  return sql`${sql.join(each, sql` union all `)}`
+}

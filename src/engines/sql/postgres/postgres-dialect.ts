@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { SqlSchema } from '../schema.ts'
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
+import type { KeyTable, SqlSchema } from '../schema.ts'
 import { isSocketFailure } from '../socket-failure.ts'
 import type {
   ColumnTypes,
@@ -7,8 +7,6 @@ import type {
   KeyName,
   SqlDialect,
   SqlFailure,
-  TableName,
-  Upsert,
   ViewTerms,
 } from '../sql-dialect.ts'
 import { insertInto, upsertOnConflict } from '../upsert.ts'
@@ -48,14 +46,25 @@ export const postgresDialect: SqlDialect = {
   skipLocked: sql`for update skip locked`,
   pollMs: 0,
 
-  upsert: (db: Connection, table: TableName, put: Upsert) => upsertOnConflict(db, table, put),
+  upsert: upsertOnConflict,
 
-  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<void> {
-    if (names.length === 0) return
+  async executeAll(db: Connection, statements: readonly RawBuilder<unknown>[]): Promise<void> {
+    const last = statements.at(-1)
+    if (last === undefined) return
+    const others = statements
+      .slice(0, -1)
+      .map((statement, index) => sql`${sql.ref(`part_${index}`)} as (${statement})`)
+    if (others.length === 0) await last.execute(db)
+    else await sql`with ${sql.join(others)} ${last}`.execute(db)
+  },
+
+  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<Selectable<KeyTable>[]> {
+    if (names.length === 0) return []
     const rows = names.map(({ space, name }) => ({ space, name }))
     // An update that changes nothing locks the rows that were there; `do nothing` would not.
-    await sql`${insertInto('holdfast_keys', rows)}
-      on conflict (space, name) do update set token = holdfast_keys.token`.execute(db)
+    const inserted = await sql<Selectable<KeyTable>>`${insertInto('holdfast_keys', rows)}
+      on conflict (space, name) do update set token = holdfast_keys.token returning *`.execute(db)
+    return inserted.rows
   },
 
   /** A lock of the transaction and not of the session: those are lost or leaked behind a pooler. */

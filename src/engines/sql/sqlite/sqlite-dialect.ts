@@ -1,16 +1,14 @@
-import { type Kysely, sql } from 'kysely'
-import type { SqlSchema } from '../schema.ts'
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { KeyTable, SqlSchema } from '../schema.ts'
 import type {
   ColumnTypes,
   Connection,
   KeyName,
   SqlDialect,
   SqlFailure,
-  TableName,
-  Upsert,
   ViewTerms,
 } from '../sql-dialect.ts'
-import { upsertOnConflict } from '../upsert.ts'
+import { executeInTurn, insertInto, upsertOnConflict } from '../upsert.ts'
 import { isBusy, whenFree } from './sqlite-busy.ts'
 
 const NOTHING = sql``
@@ -50,14 +48,14 @@ export const sqliteDialect: SqlDialect = {
   skipLocked: NOTHING,
   pollMs: 25,
 
-  upsert: (db: Connection, table: TableName, put: Upsert) => upsertOnConflict(db, table, put),
+  upsert: upsertOnConflict,
+  executeAll: executeInTurn,
 
-  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<void> {
-    await db
-      .insertInto('holdfast_keys')
-      .values(names.map(({ space, name }) => ({ space, name, ...NEW_KEY })))
-      .onConflict((conflict) => conflict.doNothing())
-      .execute()
+  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<Selectable<KeyTable>[]> {
+    const rows = names.map(({ space, name }) => ({ space, name }))
+    const inserted = await sql<Selectable<KeyTable>>`${insertInto('holdfast_keys', rows)}
+      on conflict (space, name) do update set token = token returning *`.execute(db)
+    return inserted.rows
   },
 
   async exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void> {
@@ -79,13 +77,3 @@ export const sqliteDialect: SqlDialect = {
     return isBusy(error) ? 'conflict' : 'other'
   },
 }
-
-const NEW_KEY = {
-  token: 0,
-  holds: 0,
-  waiters: 0,
-  refs: 0,
-  successes: 0,
-  next_place: 1,
-  ended_count: 0,
-} as const

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { LockEngine } from '../../src/engine/engine.ts'
+import type { SqlDatabase } from '../../src/engines/sql/sql-dialect.ts'
+import { Patience } from '../../src/testing/engine-suite/patience.ts'
+import { EngineProcess } from '../engine-process/engine-process.ts'
+import { openDatabase } from '../engine-process/open-database.ts'
+import type { Service } from '../services/service.ts'
+import { addressOf, IS_LONG, openEngine, POSTGRES, SEED } from './sql-databases.ts'
+import { SqlScene } from './sql-scene.ts'
+
+const ROUNDS = IS_LONG ? 300 : 20
+const CLIENTS = 12
+/** Behind every push an engine looks for itself, every two seconds; the rest is for a busy machine. */
+const patience = new Patience(20_000)
+
+let service: Service
+let administrator: SqlDatabase
+let engine: LockEngine
+let other: EngineProcess
+let there: LockEngine
+
+/** Ends the connections that listen, and nothing else. Returns how many that were. */
+async function cutListeners(): Promise<number> {
+  const { rows } = await sql<{ ended: boolean }>`
+    select pg_terminate_backend(pid) as ended from pg_stat_activity
+    where datname = current_database() and query ilike 'listen%'`.execute(administrator.db)
+  return rows.filter(({ ended }) => ended).length
+}
+
+describe('a process whose notifications from postgres are cut off', () => {
+  beforeEach(async () => {
+    service = await POSTGRES.start()
+    const database = addressOf(POSTGRES, service)
+    administrator = await openDatabase(database)
+    engine = await openEngine(database)
+    other = await EngineProcess.start()
+    there = await other.open({ database })
+  })
+
+  afterEach(async () => {
+    await engine.close()
+    await other.stop()
+    await administrator.close()
+    await service.stop()
+  })
+
+  it('is woken all the same, whether it is cut before the release or after', async () => {
+    const ask = { kind: 'acquire', key: 'k', ttlMs: 60_000 } as const
+    for (let round = 0; round < 6; round += 1) {
+      const requestId = String(round)
+      await there.apply({ ...ask, owner: 'there', requestId })
+      const wait = engine.apply({ ...ask, owner: 'here', requestId, waitMs: 60_000 })
+      const isQueued = async (): Promise<boolean> =>
+        (await there.read({ kind: 'inspect', key: 'k' })).queueLength === 1
+      await patience.until(isQueued, 'it waits')
+      await patience.until(async () => (await cutListeners()) > 0, 'a listener is there and cut')
+      if (round % 2 === 0) await cutListeners()
+      await there.apply({ kind: 'release', key: 'k', owner: 'there' })
+      if (round % 3 === 0) await cutListeners()
+      expect((await patience.answer(wait, 'it is woken')).kind).toBe('granted')
+      await engine.apply({ kind: 'release', key: 'k', owner: 'here' })
+    }
+  })
+
+  it(`goes on under load although that happens ${ROUNDS} times`, async () => {
+    const scene = new SqlScene({ seed: SEED, engines: [engine, there], clients: CLIENTS })
+    scene.start()
+    await scene.untilAnswered(100)
+    let cut = 0
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await patience.until(async () => (cut += await cutListeners()) > round, 'it is cut again')
+      scene.mark('cut')
+      await scene.untilAnswered(20)
+    }
+    await scene.untilAnswered(100)
+    expect(await scene.end(), `seed ${SEED}`).toBe(CLIENTS)
+    expect([...scene.failures.keys()], 'nobody notices').toEqual([])
+    const report = scene.check()
+    expect(report.violations, `seed ${SEED}`).toEqual([])
+    expect(report.verdict, `seed ${SEED}`).toBe('pass')
+    expect(report.counts.faults).toBe(ROUNDS)
+  })
+})

@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { LockEngine } from '../../src/engine/engine.ts'
+import { Patience } from '../../src/testing/engine-suite/patience.ts'
+import { EngineProcess } from '../engine-process/engine-process.ts'
+import { DATABASES, IS_LONG, openEngine, SEED, type TestDatabase } from './sql-databases.ts'
+import { SqlScene } from './sql-scene.ts'
+
+const KILLS = IS_LONG ? 30 : 1
+const SETTINGS = { openPatienceMs: 3_000, claimWindowMs: 2_000 }
+const TTL_MS = 3_000
+const LONG_MS = 60_000
+const CLIENTS = 12
+
+const patience = new Patience(60_000)
+let database: TestDatabase
+let engine: LockEngine
+let other: EngineProcess
+
+describe.each(DATABASES)('a process on a database of $name', ({ create }) => {
+  beforeEach(async () => {
+    database = await create()
+    engine = await openEngine(database.address, { settings: SETTINGS })
+    other = await EngineProcess.start()
+  })
+
+  afterEach(async () => {
+    await other.stop()
+    await engine.close()
+    await database.remove()
+  })
+
+  const openOther = (): Promise<LockEngine> =>
+    other.open({ database: database.address, settings: SETTINGS })
+
+  it('that is killed leaves its holds to their leases and its waiters to their patience', async () => {
+    const killed = await openOther()
+    const toAcquire = (owner: string, key: string, fields: { ttlMs: number; waitMs?: number }) =>
+      ({ kind: 'acquire', key, owner, requestId: '1', ...fields }) as const
+    await engine.apply(toAcquire('here', 'queue', { ttlMs: LONG_MS }))
+    const held = await killed.apply(toAcquire('there', 'held', { ttlMs: TTL_MS }))
+    const heldAtMs = performance.now()
+    expect(held.kind).toBe('granted')
+    const lost = killed.apply(toAcquire('there', 'queue', { ttlMs: LONG_MS, waitMs: LONG_MS }))
+    lost.catch(() => {})
+    const queueLength = async (): Promise<number> =>
+      (await engine.read({ kind: 'inspect', key: 'queue' })).queueLength
+    await patience.until(async () => (await queueLength()) === 1, 'the other process waits')
+    const next = engine.apply(toAcquire('next', 'queue', { ttlMs: LONG_MS, waitMs: LONG_MS }))
+    const heir = engine.apply(toAcquire('heir', 'held', { ttlMs: LONG_MS, waitMs: LONG_MS }))
+    await patience.until(async () => (await queueLength()) === 2, 'both wait')
+    await other.kill()
+    await expect(lost).rejects.toThrow('the process has ended')
+    await engine.apply({ kind: 'release', key: 'queue', owner: 'here' })
+    const outcome = await patience.answer(heir, 'the lease of a dead process ends')
+    expect(outcome.kind).toBe('granted')
+    expect(performance.now() - heldAtMs).toBeGreaterThan(TTL_MS - 100)
+    expect((await patience.answer(next, 'a dead waiter leaves')).kind).toBe('granted')
+    expect(await engine.read({ kind: 'stats' })).toMatchObject({ holds: 2, waiters: 0 })
+  })
+
+  it(`that is killed ${KILLS} times under load takes nothing of the others with it`, async () => {
+    let faults = 0
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      if (kill > 0) other = await EngineProcess.start()
+      const engines = [engine, await openOther()]
+      const seed = `${SEED}-${kill}`
+      const scene = new SqlScene({ seed, engines, clients: CLIENTS, ttlMs: TTL_MS })
+      scene.changeKeys()
+      scene.start()
+      await scene.untilAnswered(scene.random.int(100, 300))
+      await other.kill()
+      for (let client = 1; client < CLIENTS; client += 2)
+        scene.mark('disconnect', { proc: `client-${client}` })
+      await scene.untilAnswered(100)
+      expect(await scene.end((index) => index % 2 === 0), `seed ${seed}`).toBe(CLIENTS / 2)
+      expect([...scene.failures.keys()], `seed ${seed}`).toEqual([])
+      const report = scene.check()
+      expect(report.violations, `seed ${seed}`).toEqual([])
+      expect(report.verdict, `seed ${seed}`).toBe('pass')
+      expect(report.counts.info, 'calls were open when it was killed').toBeGreaterThan(0)
+      faults += report.counts.faults
+    }
+    expect(faults).toBe((KILLS * CLIENTS) / 2)
+  })
+})

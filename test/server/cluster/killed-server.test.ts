@@ -1,0 +1,64 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { post, ServeRig } from '../../cli/serve/served-process.ts'
+import { POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-servers.ts'
+
+const TIMEOUT_MS = 120_000
+const AT_ONCE = 8
+const rig = new ServeRig()
+
+afterEach(() => rig.close())
+
+interface Acknowledged {
+  readonly key: string
+  readonly token: number
+}
+
+/** Takes one lock after the other until the server is gone. Returns those that it was told to hold. */
+async function takeUntilGone(url: string, worker: number): Promise<Acknowledged[]> {
+  const held: Acknowledged[] = []
+  for (let index = 0; ; index += 1) {
+    const key = `w${worker}/${index}`
+    try {
+      const response = await post(url, '/v1/acquire', { key, owner: 'o', ttl_ms: 3_600_000 })
+      const { token } = (await response.json()) as { readonly token: number }
+      held.push({ key, token })
+    } catch {
+      return held
+    }
+  }
+}
+
+describe.each([
+  { kind: SQLITE, toUrl: (file: string) => `sqlite:${file}` },
+  { kind: POSTGRES, toUrl: (url: string) => url },
+])('on $kind.name', { timeout: TIMEOUT_MS }, ({ kind, toUrl }) => {
+  let database: TestServer
+
+  beforeAll(async () => {
+    database = await kind.start()
+  }, TIMEOUT_MS)
+  afterAll(() => database.stop())
+
+  it('a server that is killed takes no acknowledged hold with it, and nobody waits for it', async () => {
+    const engine = toUrl(await database.create())
+    const [victim, survivor] = await Promise.all([
+      rig.serve(['--engine', engine]),
+      rig.serve(['--engine', engine]),
+    ])
+    const taking = Array.from({ length: AT_ONCE }, (_, worker) => takeUntilGone(victim.url, worker))
+    const ofVictim = post(victim.url, '/v1/acquire', { key: 'k', owner: 'a', ttl_ms: 2_000 })
+    expect(await (await ofVictim).json()).toMatchObject({ outcome: 'granted' })
+    const waiting = post(survivor.url, '/v1/acquire', { key: 'k', owner: 'b', wait_ms: 60_000 })
+    await expect
+      .poll(async () => (await (await fetch(`${survivor.url}/v1/stats`)).json()) as object)
+      .toMatchObject({ waiters: 1 })
+    victim.started.kill('SIGKILL')
+    const acknowledged = (await Promise.all(taking)).flat()
+    expect(acknowledged.length).toBeGreaterThan(AT_ONCE)
+    for (const { key, token } of acknowledged) {
+      const shown = await fetch(`${survivor.url}/v1/locks/${encodeURIComponent(key)}`)
+      expect(await shown.json()).toMatchObject({ holders: [{ owner: 'o', token }] })
+    }
+    expect(await (await waiting).json()).toMatchObject({ outcome: 'granted', owner: 'b' })
+  })
+})
