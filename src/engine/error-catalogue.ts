@@ -53,7 +53,8 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry>> = Object.f
   LOCK_UNKNOWN_ENGINE: {
     class: 'InvalidArgumentError',
     retryable: false,
-    meaning: 'The URL given to connect names no engine that this version has.',
+    meaning:
+      'The URL given to connect names no engine that this version has, or a package that it needs is not installed.',
   },
   LOCK_FORBIDDEN: {
     class: 'ForbiddenError',

@@ -74,7 +74,9 @@ export class PairedEngine implements LockEngine {
   }
 
   #choose(command: Command): LockEngine {
-    if (isHeldOpen(command)) return this.#pair.waiting
+    // That a client is silent is for the process to conclude that it was connected to.
+    const isSilence = 'reason' in command && command.reason === 'abandoned'
+    if (isHeldOpen(command) || isSilence) return this.#pair.waiting
     return EITHER.has(command.kind) ? this.#next() : this.#pair.ending
   }
 

@@ -51,8 +51,10 @@ export class EngineProcess {
     child.on('error', () => {})
   }
 
-  static async start(): Promise<EngineProcess> {
+  /** With these variables in its environment besides. */
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<EngineProcess> {
     const child = fork(PROGRAM, {
+      env: { ...process.env, ...environment },
       execArgv: ['--import', 'tsx'],
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,34 +1,7 @@
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { runExample, runTypeScript } from './run-example.ts'
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const TIMEOUT_MS = 60_000
-
-let running: number | undefined
-
-/** An example that did not end by itself is ended with all that it started. */
-afterEach(() => {
-  if (running !== undefined) process.kill(-running, 'SIGKILL')
-  running = undefined
-})
-
-/** What an example prints. It runs on the built package, as a user's program does. */
-async function runExample(program: string, args: readonly string[]): Promise<string[]> {
-  const child = spawn(program, args, { cwd: ROOT, detached: true })
-  running = child.pid
-  let printed = ''
-  child.stdout.on('data', (chunk) => (printed += String(chunk)))
-  child.stderr.on('data', (chunk) => (printed += String(chunk)))
-  const code = await new Promise((resolve) => child.once('close', resolve))
-  running = undefined
-  expect(code, printed).toBe(0)
-  return printed.split('\n').filter((line) => line !== '')
-}
-
-function runTypeScript(name: string): Promise<string[]> {
-  return runExample(process.execPath, ['--import', 'tsx', `examples/${name}`])
-}
 
 describe('the examples', { timeout: TIMEOUT_MS }, () => {
   it('three nodes take turns, and one of them builds the report', async () => {

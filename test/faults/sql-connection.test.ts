@@ -1,20 +1,26 @@
 import { setTimeout as rest } from 'node:timers/promises'
 import type { KyselyPlugin } from 'kysely'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { openSqlEngine } from '../../src/engines/sql/open-sql-engine.ts'
 import { FaultProxy } from '../../src/testing/fault-proxy.ts'
 import { EngineProcess } from '../engine-process/engine-process.ts'
 import { type DatabaseAddress, openDatabase } from '../engine-process/open-database.ts'
-import type { Service } from '../services/service.ts'
-import { addressOf, IS_LONG, openEngine, SEED, SQL_SERVERS, throughPort } from './sql-databases.ts'
+import {
+  HarmedServer,
+  IS_LONG,
+  openEngine,
+  SEED,
+  SQL_SERVERS,
+  throughPort,
+} from './sql-databases.ts'
 import { SqlScene } from './sql-scene.ts'
 
 const ROUNDS = IS_LONG ? 200 : 10
 const ROUNDS_PER_GENERATION = 5
 const CLIENTS = 12
 
-let service: Service
+let server: HarmedServer
 let proxy: FaultProxy
 let direct: DatabaseAddress
 let throughProxy: DatabaseAddress
@@ -33,10 +39,15 @@ function onCommit(callback: () => void): KyselyPlugin {
 }
 
 describe.each(SQL_SERVERS)('the connections to a database of $name', (kind) => {
+  beforeAll(async () => {
+    server = await HarmedServer.start(kind)
+  })
+
+  afterAll(() => server.stop())
+
   beforeEach(async () => {
-    service = await kind.start()
-    direct = addressOf(kind, service)
-    proxy = await FaultProxy.listen({ target: { port: service.port } })
+    direct = await server.create()
+    proxy = await FaultProxy.listen({ target: { port: server.service.port } })
     throughProxy = throughPort(direct, proxy.port)
   })
 
@@ -46,7 +57,6 @@ describe.each(SQL_SERVERS)('the connections to a database of $name', (kind) => {
     await other?.stop()
     other = undefined
     await proxy.close()
-    await service.stop()
   })
 
   it('may lose the answer to a commit: the same request again is applied once', async () => {

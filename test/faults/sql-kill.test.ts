@@ -1,28 +1,28 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { EngineProcess } from '../engine-process/engine-process.ts'
-import type { Service } from '../services/service.ts'
-import { addressOf, IS_LONG, openEngine, SEED, SQL_SERVERS } from './sql-databases.ts'
+import { HarmedServer, IS_LONG, openEngine, SEED, SQL_SERVERS } from './sql-databases.ts'
 import { SqlScene } from './sql-scene.ts'
 
 const KILLS = IS_LONG ? 40 : 2
 const KILLS_PER_GENERATION = 2
 
-let service: Service | undefined
+let server: HarmedServer | undefined
 let other: EngineProcess | undefined
 let engine: LockEngine | undefined
 
 afterEach(async () => {
   await engine?.close()
   await other?.stop()
-  await service?.stop()
-  service = other = engine = undefined
+  await server?.stop()
+  server = other = engine = undefined
 })
 
 describe.each(SQL_SERVERS)('a database of $name', (kind) => {
   it(`loses nothing acknowledged by ${KILLS} times kill -9 under load`, async () => {
-    service = await kind.start()
-    const database = addressOf(kind, service)
+    server = await HarmedServer.start(kind)
+    const { service } = server
+    const database = await server.create()
     engine = await openEngine(database)
     other = await EngineProcess.start()
     const scene = new SqlScene({ seed: SEED, engines: [engine, await other.open({ database })] })

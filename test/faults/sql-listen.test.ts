@@ -1,12 +1,11 @@
 import { sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import type { SqlDatabase } from '../../src/engines/sql/sql-dialect.ts'
 import { Patience } from '../../src/testing/engine-suite/patience.ts'
 import { EngineProcess } from '../engine-process/engine-process.ts'
 import { openDatabase } from '../engine-process/open-database.ts'
-import type { Service } from '../services/service.ts'
-import { addressOf, IS_LONG, openEngine, POSTGRES, SEED } from './sql-databases.ts'
+import { HarmedServer, IS_LONG, openEngine, POSTGRES, SEED } from './sql-databases.ts'
 import { SqlScene } from './sql-scene.ts'
 
 const ROUNDS = IS_LONG ? 300 : 20
@@ -14,7 +13,7 @@ const CLIENTS = 12
 /** Behind every push an engine looks for itself, every two seconds; the rest is for a busy machine. */
 const patience = new Patience(20_000)
 
-let service: Service
+let server: HarmedServer
 let administrator: SqlDatabase
 let engine: LockEngine
 let other: EngineProcess
@@ -29,9 +28,14 @@ async function cutListeners(): Promise<number> {
 }
 
 describe('a process whose notifications from postgres are cut off', () => {
+  beforeAll(async () => {
+    server = await HarmedServer.start(POSTGRES)
+  })
+
+  afterAll(() => server.stop())
+
   beforeEach(async () => {
-    service = await POSTGRES.start()
-    const database = addressOf(POSTGRES, service)
+    const database = await server.create()
     administrator = await openDatabase(database)
     engine = await openEngine(database)
     other = await EngineProcess.start()
@@ -42,7 +46,6 @@ describe('a process whose notifications from postgres are cut off', () => {
     await engine.close()
     await other.stop()
     await administrator.close()
-    await service.stop()
   })
 
   it('is woken all the same, whether it is cut before the release or after', async () => {

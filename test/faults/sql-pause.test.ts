@@ -2,8 +2,7 @@ import { setTimeout as rest } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { EngineProcess } from '../engine-process/engine-process.ts'
-import type { Service } from '../services/service.ts'
-import { addressOf, IS_LONG, openEngine, SEED, SQL_SERVERS } from './sql-databases.ts'
+import { HarmedServer, IS_LONG, openEngine, SEED, SQL_SERVERS } from './sql-databases.ts'
 import { SqlScene } from './sql-scene.ts'
 
 const PAUSES = IS_LONG ? 30 : 2
@@ -11,22 +10,23 @@ const TTL_MS = 1_000
 const PAUSE_MS = 2_000
 const CLIENTS = 12
 
-let service: Service | undefined
+let server: HarmedServer | undefined
 let other: EngineProcess | undefined
 let engine: LockEngine | undefined
 
 afterEach(async () => {
-  service?.resume()
+  server?.service.resume()
   await engine?.close()
   await other?.stop()
-  await service?.stop()
-  service = other = engine = undefined
+  await server?.stop()
+  server = other = engine = undefined
 })
 
 describe.each(SQL_SERVERS)('a database of $name', (kind) => {
   it(`may stop ${PAUSES} times for longer than a lease: nobody has what somebody else has`, async () => {
-    service = await kind.start()
-    const database = addressOf(kind, service)
+    server = await HarmedServer.start(kind)
+    const { service } = server
+    const database = await server.create()
     engine = await openEngine(database)
     other = await EngineProcess.start()
     const engines = [engine, await other.open({ database })]

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { Patience } from '../../src/testing/engine-suite/patience.ts'
 import { EngineProcess } from '../engine-process/engine-process.ts'
-import { DATABASES, IS_LONG, openEngine, SEED, type TestDatabase } from './sql-databases.ts'
+import type { DatabaseAddress } from '../engine-process/open-database.ts'
+import { DATABASES, HarmedServer, IS_LONG, openEngine, SEED } from './sql-databases.ts'
 import { SqlScene } from './sql-scene.ts'
 
 const KILLS = IS_LONG ? 30 : 1
@@ -12,25 +13,30 @@ const LONG_MS = 60_000
 const CLIENTS = 12
 
 const patience = new Patience(60_000)
-let database: TestDatabase
+let server: HarmedServer
+let database: DatabaseAddress
 let engine: LockEngine
 let other: EngineProcess
 
-describe.each(DATABASES)('a process on a database of $name', ({ create }) => {
+describe.each(DATABASES)('a process on a database of $name', (kind) => {
+  beforeAll(async () => {
+    server = await HarmedServer.start(kind)
+  })
+
+  afterAll(() => server.stop())
+
   beforeEach(async () => {
-    database = await create()
-    engine = await openEngine(database.address, { settings: SETTINGS })
+    database = await server.create()
+    engine = await openEngine(database, { settings: SETTINGS })
     other = await EngineProcess.start()
   })
 
   afterEach(async () => {
     await other.stop()
     await engine.close()
-    await database.remove()
   })
 
-  const openOther = (): Promise<LockEngine> =>
-    other.open({ database: database.address, settings: SETTINGS })
+  const openOther = (): Promise<LockEngine> => other.open({ database, settings: SETTINGS })
 
   it('that is killed leaves its holds to their leases and its waiters to their patience', async () => {
     const killed = await openOther()

@@ -1,19 +1,20 @@
 import { setTimeout as rest } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { openSqlEngine } from '../../src/engines/sql/open-sql-engine.ts'
 import type { Connection, SqlDatabase } from '../../src/engines/sql/sql-dialect.ts'
 import { ENDED_REMEMBERED_MS } from '../../src/law/limits.ts'
 import { EngineProcess } from '../engine-process/engine-process.ts'
 import { LeapingClock } from '../engine-process/leaping-clock.ts'
-import { openDatabase } from '../engine-process/open-database.ts'
+import { type DatabaseAddress, openDatabase } from '../engine-process/open-database.ts'
 import { createGate, holdOpen, transact, waitUntilBlocked } from '../engines/sql/row-locks.ts'
-import { DATABASES, openEngine, type TestDatabase } from './sql-databases.ts'
+import { DATABASES, HarmedServer, openEngine } from './sql-databases.ts'
 
 const LONG_MS = 60_000
 
-let database: TestDatabase
+let server: HarmedServer
+let database: DatabaseAddress
 let engine: LockEngine
 let administrator: SqlDatabase
 
@@ -32,17 +33,24 @@ async function readCount(query: ReturnType<typeof sql<{ count: number }>>): Prom
   return Number(rows[0]?.count)
 }
 
-describe.each(DATABASES)('on a database of $name', ({ name, create }) => {
+describe.each(DATABASES)('on a database of $name', (kind) => {
+  const { name } = kind
+
+  beforeAll(async () => {
+    server = await HarmedServer.start(kind)
+  })
+
+  afterAll(() => server.stop())
+
   beforeEach(async () => {
-    database = await create()
-    engine = await openEngine(database.address)
-    administrator = await openDatabase(database.address)
+    database = await server.create()
+    engine = await openEngine(database)
+    administrator = await openDatabase(database)
   })
 
   afterEach(async () => {
     await engine.close()
     await administrator.close()
-    await database.remove()
   })
 
   it('a request that waited for somebody else has a whole lease, and sees whose lease passed meanwhile', async () => {
@@ -60,7 +68,7 @@ describe.each(DATABASES)('on a database of $name', ({ name, create }) => {
 
   it('of a hundred first requests from two processes one is granted, and none fails', async () => {
     const other = await EngineProcess.start()
-    const engines = [engine, await other.open({ database: database.address })]
+    const engines = [engine, await other.open({ database })]
     for (const key of ['one', 'two', 'three']) {
       const outcomes = await Promise.all(
         Array.from({ length: 100 }, (_, index) =>
@@ -77,7 +85,7 @@ describe.each(DATABASES)('on a database of $name', ({ name, create }) => {
 
   it('places in a queue are in the order of the answers, whichever process they came from', async () => {
     const other = await EngineProcess.start()
-    const engines = [engine, await other.open({ database: database.address })]
+    const engines = [engine, await other.open({ database })]
     await engine.apply({ ...toAcquire('holder', 'k'), mode: 'write' })
     const asked: { owner: string; call: number; ret: number }[] = []
     const queue = async (owner: string, at: LockEngine): Promise<void> => {
@@ -146,7 +154,7 @@ describe.each(DATABASES)('on a database of $name', ({ name, create }) => {
     await engine.close()
     const clock = new LeapingClock(1_000_000)
     const open = (): Promise<LockEngine> =>
-      openSqlEngine(() => openDatabase(database.address), { clock, isClockOurs: true })
+      openSqlEngine(() => openDatabase(database), { clock, isClockOurs: true })
     let mine = await open()
     let highest = 0
     for (let round = 0; round < 3; round += 1) {
@@ -160,12 +168,24 @@ describe.each(DATABASES)('on a database of $name', ({ name, create }) => {
       const keys = sql<{ count: number }>`select count(*) as count from holdfast_keys`
       expect(await readCount(keys), 'nothing is left of the key').toBe(0)
       await mine.close()
-      await database.service?.kill()
-      await database.service?.restart()
+      if (server.isProcess) {
+        await server.service.kill()
+        await server.service.restart()
+      }
       mine = await open()
     }
     await mine.close()
   })
+
+  it.runIf(name === 'sqlite')(
+    'a file has its commits on disk before they are answered',
+    async () => {
+      const journal = sql<{ journal_mode: string }>`pragma journal_mode`
+      const sync = sql<{ synchronous: number }>`pragma synchronous`
+      expect((await journal.execute(administrator.db)).rows).toEqual([{ journal_mode: 'wal' }])
+      expect((await sync.execute(administrator.db)).rows).toEqual([{ synchronous: 2 }])
+    },
+  )
 
   it('who has the database for itself for a while is waited for by everybody', async () => {
     await engine.apply(toAcquire('first', 'k'))

@@ -28,8 +28,13 @@ export interface ServiceOptions {
   readonly cache?: string
 }
 
+export interface StartOptions extends ServiceOptions {
+  /** What a server of our own finds in its environment besides. */
+  readonly serverEnvironment?: Readonly<Record<string, string>>
+}
+
 /** What those that start a database accept besides. */
-export interface DatabaseOptions extends ServiceOptions {
+export interface DatabaseOptions extends StartOptions {
   /** Every commit is on disk before it is answered, as databases do by default; tests need not wait for that. */
   readonly isDurable?: boolean
 }

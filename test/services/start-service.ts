@@ -7,7 +7,7 @@ import { findProgram } from './find-program.ts'
 import { findFreePort } from './free-port.ts'
 import type { Program, ProgramSources } from './program.ts'
 import { type ServerCommand, ServerProcess } from './server-process.ts'
-import { createGivenService, type OwnServer, type Service, type ServiceOptions } from './service.ts'
+import { createGivenService, type OwnServer, type Service, type StartOptions } from './service.ts'
 
 const CACHE = fileURLToPath(new URL('../../.cache/services', import.meta.url))
 /** Somebody else may take a free port before the server does. */
@@ -36,14 +36,14 @@ export interface ServerKind {
 }
 
 /** The server that the environment names, or one of our own on a free port of the loopback address. */
-export async function startService(kind: ServerKind, options: ServiceOptions): Promise<Service> {
-  const { environment = process.env, cache = CACHE } = options
+export async function startService(kind: ServerKind, options: StartOptions): Promise<Service> {
+  const { environment = process.env, cache = CACHE, serverEnvironment = {} } = options
   const given = environment[kind.sources.variable]
   if (given !== undefined && given !== '') return createGivenService(given)
   const program = await findProgram(kind.sources, { environment, cache })
   for (let tried = 1; ; tried += 1) {
     try {
-      return await startOnce(kind, program)
+      return await startOnce(kind, program, serverEnvironment)
     } catch (error) {
       const isPortTaken = /address already in use/i.test((error as Error).message)
       if (!isPortTaken || tried === PORTS_TRIED) throw error
@@ -51,7 +51,11 @@ export async function startService(kind: ServerKind, options: ServiceOptions): P
   }
 }
 
-async function startOnce(kind: ServerKind, program: Program): Promise<Service> {
+async function startOnce(
+  kind: ServerKind,
+  program: Program,
+  serverEnvironment: Readonly<Record<string, string>>,
+): Promise<Service> {
   const { sources, prepare, listArgs, probe, toUrl, stopSignal, user } = kind
   const directory = mkdtempSync(join(tmpdir(), `holdfast-${sources.name}-`))
   if (user !== undefined) chownSync(directory, user, user)
@@ -59,7 +63,8 @@ async function startOnce(kind: ServerKind, program: Program): Promise<Service> {
   let server: ServerProcess | undefined
   try {
     await prepare?.(site)
-    const { path, environment } = program
+    const { path } = program
+    const environment = { ...program.environment, ...serverEnvironment }
     const args = await listArgs(site)
     const command = { path, args, directory, stopSignal, environment, user }
     server = await ServerProcess.start(command)

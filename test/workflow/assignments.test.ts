@@ -201,11 +201,12 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
     await other.close()
   })
 
-  const placesOf = kind.name === 'sqlite' ? undefined : PLACES[kind.name]
-  describe.runIf(placesOf !== undefined)('by month', () => {
+  if (kind.name === 'sqlite') return
+  const placesOf = PLACES[kind.name]
+  describe('by month', () => {
     async function findPlaces(): Promise<string[]> {
       if (kind.name === 'mysql') await rig.query(sql`analyze table workflow_assignments`)
-      const rows = placesOf === undefined ? [] : await rig.query(placesOf)
+      const rows = await rig.query(placesOf)
       return [...new Set(rows.map(({ place }) => place.replace(/^workflow_assignments_|^m/, '')))]
     }
 

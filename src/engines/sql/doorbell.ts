@@ -1,3 +1,6 @@
+import type { Clock, Timer } from '../../time/clock.ts'
+import { SystemClock } from '../../time/system-clock.ts'
+
 /** Behind every push stands a look of our own, this often. */
 const LOOK_MS = 2_000
 
@@ -14,7 +17,8 @@ export interface DoorbellOptions {
  */
 export class Doorbell {
   readonly #options: DoorbellOptions
-  #timer: NodeJS.Timeout | undefined
+  readonly #clock: Clock = new SystemClock()
+  #timer: Timer | undefined
   #looking: Promise<void> | undefined
   #isRung = false
   #isWanted = false
@@ -42,11 +46,11 @@ export class Doorbell {
   #schedule(): void {
     if (this.#timer !== undefined || !this.#isWanted) return
     const delayMs = this.#options.pollMs === 0 ? LOOK_MS : this.#options.pollMs
-    this.#timer = setTimeout(() => {
+    this.#timer = this.#clock.setTimer(delayMs, () => {
       this.#timer = undefined
       void this.lookNow()
-    }, delayMs)
-    if (!this.#isKeepingAlive) this.#timer.unref()
+    })
+    if (this.#isKeepingAlive) this.#timer.ref()
   }
 
   /** Resolves when somebody has looked who began after this call, or the database is away. */
@@ -72,7 +76,7 @@ export class Doorbell {
   }
 
   #cancel(): void {
-    clearTimeout(this.#timer)
+    this.#timer?.cancel()
     this.#timer = undefined
   }
 

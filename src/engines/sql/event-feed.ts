@@ -1,6 +1,7 @@
 import type { WatchFilter, Watching, WatchListener } from '../../engine/engine.ts'
 import { Watchers } from '../../engine/watchers.ts'
 import type { LawEvent } from '../../law/events.ts'
+import type { Clock } from '../../time/clock.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import type { Transactor } from './transactor.ts'
 
@@ -13,6 +14,8 @@ const GAP_MS = 5_000
 export interface EventFeedOptions {
   readonly transactor: Transactor
   readonly clock: DatabaseClock
+  /** Runs as that of the database does. */
+  readonly timers: Clock
   /** Told whether anyone here watches. */
   readonly onInterest: (isWatched: boolean) => void
 }
@@ -62,7 +65,7 @@ export class EventFeed {
     this.#upTo = Number(row.last ?? 0)
     this.#seen.clear()
     this.#gapSinceMs = undefined
-    this.#lastReadMs = performance.now()
+    this.#lastReadMs = this.#options.timers.nowMs()
   }
 
   async #announce(): Promise<void> {
@@ -76,7 +79,7 @@ export class EventFeed {
         .where('watched_until_ms', '<', untilMs)
         .execute()
     })
-    this.#renewAtMs = performance.now() + WATCHED_MS / 3
+    this.#renewAtMs = this.#options.timers.nowMs() + WATCHED_MS / 3
   }
 
   /** Read what is new. One reading at a time; who asks during one gets another. */
@@ -95,18 +98,18 @@ export class EventFeed {
     do {
       this.#isMore = false
       if (this.#watchers.isEmpty) return
-      if (performance.now() > this.#renewAtMs) await this.#announce()
+      if (this.#options.timers.nowMs() > this.#renewAtMs) await this.#announce()
       await this.#readOnce()
     } while (this.#isMore)
   }
 
   async #readOnce(): Promise<void> {
-    const nowMs = performance.now()
+    const nowMs = this.#options.timers.nowMs()
     const isTooLate = nowMs - this.#lastReadMs > WATCHED_MS / 2
     this.#lastReadMs = nowMs
     if (isTooLate) {
       await this.#start()
-      this.#watchers.tellReset(Date.now())
+      this.#watchers.tellReset(this.#options.timers.wallMs())
       return
     }
     const rows = await this.#options.transactor.run((db) =>

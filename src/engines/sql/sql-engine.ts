@@ -110,7 +110,7 @@ export class SqlEngine implements LockEngine {
       sessions: this.#sessions,
       decide,
     })
-    this.#feed = new EventFeed({ ...shared, onInterest: () => this.#onInterest() })
+    this.#feed = new EventFeed({ ...shared, timers: clock, onInterest: () => this.#onInterest() })
     this.#doorbell = new Doorbell({
       pollMs: database.dialect.pollMs,
       look: () => this.#look(),

@@ -1,4 +1,7 @@
+import { randomInt } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
+import type { Clock } from '../../time/clock.ts'
+import { SystemClock } from '../../time/system-clock.ts'
 import type { SqlSchema } from './schema.ts'
 import type { Connection, SqlDatabase } from './sql-dialect.ts'
 import { toRefused, toUnavailable } from './sql-errors.ts'
@@ -10,9 +13,11 @@ const CONFLICT_PAUSE_MS_MAX = 50
 /** Runs transactions: again after a conflict, and never pretending to know what became of a commit. */
 export class Transactor {
   readonly #database: SqlDatabase
+  readonly #clock: Clock
 
-  constructor(database: SqlDatabase) {
+  constructor(database: SqlDatabase, clock: Clock = new SystemClock()) {
     this.#database = database
+    this.#clock = clock
   }
 
   /**
@@ -36,19 +41,27 @@ export class Transactor {
   }
 
   async #untilNoConflict<T>(attempt: () => Promise<T>): Promise<T> {
-    const startedAtMs = performance.now()
+    const startedAtMs = this.#clock.nowMs()
     for (let tries = 0; ; tries += 1) {
       try {
         return await attempt()
       } catch (error) {
         const failure = this.#database.dialect.classify(causeOf(error))
-        const isLate = performance.now() - startedAtMs > CONFLICT_PATIENCE_MS
+        const isLate = this.#clock.nowMs() - startedAtMs > CONFLICT_PATIENCE_MS
         if (failure === 'other') throw toRefused(causeOf(error), appliedBy(error))
         if (failure === 'connection' || isLate)
           throw toUnavailable(causeOf(error), appliedBy(error))
-        await pause(tries)
+        await this.#pause(tries)
       }
     }
+  }
+
+  /** Longer each time, and never the same for two that met. */
+  #pause(tries: number): Promise<void> {
+    const mostMs = Math.min(CONFLICT_PAUSE_MS_MAX, 2 ** tries)
+    return new Promise((resolve) => {
+      this.#clock.setTimer(randomInt(mostMs + 1), resolve).ref()
+    })
   }
 
   async #once<T>(begin: readonly string[], work: (db: Connection) => Promise<T>): Promise<T> {
@@ -102,12 +115,4 @@ function causeOf(error: unknown): unknown {
 
 function appliedBy(error: unknown): 'no' | 'maybe' {
   return error instanceof CommitError ? 'maybe' : 'no'
-}
-
-/** Longer each time, and never the same for two that met. */
-function pause(tries: number): Promise<void> {
-  const mostMs = Math.min(CONFLICT_PAUSE_MS_MAX, 2 ** tries)
-  return new Promise((resolve) => {
-    setTimeout(resolve, Math.random() * mostMs)
-  })
 }

@@ -87,6 +87,11 @@ export class ClientSession {
     return this.#lastId
   }
 
+  /** Nobody can come to it any more. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   get keptBytes(): number {
     return this.#outbox.keptBytes
   }

@@ -112,14 +112,16 @@ export class SessionHub {
     if (known !== undefined) {
       // Coming back is a sign of life; whether it came in time is the engine's to say.
       const touch = await known.law.touch()
-      if (touch === 'unheard') throw new Error('the engine does not answer')
+      if (touch === 'unheard' || known.isOver) throw new Error('the engine does not answer')
       if (!pulse) this.#metrics.resumed.value += 1
       return { session: known, resumed: true, kept: touch === 'counts' }
     }
     if (pulse) return undefined
     const session = this.#create(id ?? randomBytes(ID_BYTES).toString('hex'), caller)
     try {
-      return { session, resumed: false, kept: id !== undefined && (await session.law.adopt()) }
+      const kept = id !== undefined && (await session.law.adopt())
+      if (session.isOver) throw new Error('the engine took longer than the grace')
+      return { session, resumed: false, kept }
     } catch (error) {
       session.abandon('gone')
       throw error
@@ -143,6 +145,8 @@ export class SessionHub {
         }
       },
     })
+    // The engine may take its time to know it; its client is not silent meanwhile.
+    session.heardAtMs = this.#context.socketClock.nowMs()
     this.#sessions.set(stored, session)
     this.#metrics.opened.value += 1
     return session

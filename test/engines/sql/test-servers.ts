@@ -51,7 +51,11 @@ async function startFiles(): Promise<TestServer> {
   }
 }
 
-async function startDatabases(service: Service, open: ServerKind['open']): Promise<TestServer> {
+/** Databases on a server, which is stopped with them. */
+export async function startDatabases(
+  service: Service,
+  open: ServerKind['open'],
+): Promise<TestServer> {
   const names: string[] = []
   const run = async (statement: string): Promise<void> => {
     const administrator = await open(service.url)

@@ -6,8 +6,16 @@ import type { Locks } from '../../../src/locks/locks.ts'
 import { LockServer } from '../../../src/server/lock-server.ts'
 import type { ServerKind } from '../../engines/sql/test-servers.ts'
 
-/** Short, because these tests wait for it in real time. */
+/** Short, because tests wait for it in real time. */
 export const GRACE_MS = 1_500
+
+export interface ClusterOptions {
+  readonly kind: ServerKind
+  /** An empty database of that kind. */
+  readonly where: string
+  readonly count: number
+  readonly sessionGraceMs?: number
+}
 
 interface Member {
   readonly engine: LockEngine
@@ -16,26 +24,25 @@ interface Member {
 
 /** Several servers, each with an engine of its own, on one database. */
 export class Cluster {
-  readonly #kind: ServerKind
-  readonly #where: string
+  readonly #options: ClusterOptions
   readonly #members: Member[] = []
 
-  private constructor(kind: ServerKind, where: string) {
-    this.#kind = kind
-    this.#where = where
+  private constructor(options: ClusterOptions) {
+    this.#options = options
   }
 
-  /** On an empty database; closed when the test has finished. */
-  static async open(kind: ServerKind, where: string, count: number): Promise<Cluster> {
-    const cluster = new Cluster(kind, where)
+  /** Closed when the test has finished. */
+  static async open(options: ClusterOptions): Promise<Cluster> {
+    const cluster = new Cluster(options)
     onTestFinished(() => cluster.#close())
-    for (let index = 0; index < count; index += 1) cluster.#members.push(await cluster.#start())
+    while (cluster.size < options.count) cluster.#members.push(await cluster.#start())
     return cluster
   }
 
   async #start(port = 0): Promise<Member> {
-    const engine = await openSqlEngine(() => this.#kind.open(this.#where))
-    const server = await LockServer.open({ engine, port, sessionGraceMs: GRACE_MS })
+    const { kind, where, sessionGraceMs = GRACE_MS } = this.#options
+    const engine = await openSqlEngine(() => kind.open(where))
+    const server = await LockServer.open({ engine, port, sessionGraceMs })
     return { engine, server }
   }
 

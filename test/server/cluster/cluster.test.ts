@@ -37,7 +37,7 @@ describe.each([SQLITE, POSTGRES])('servers on one $name', { timeout: TIMEOUT_MS 
   afterAll(() => database.stop())
 
   async function open(count: number): Promise<Cluster> {
-    return Cluster.open(kind, await database.create(), count)
+    return Cluster.open({ kind, where: await database.create(), count })
   }
 
   it('a release through one wakes a waiter at another', async () => {

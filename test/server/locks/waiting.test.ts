@@ -37,7 +37,7 @@ describe('a waiter whose connection breaks', () => {
     await rig.clock.advance(GRACE_MS - 1)
     expect(await queue()).toEqual(['b'])
     await rig.clock.advance(1)
-    expect(await queue()).toEqual([])
+    await expect.poll(queue).toEqual([])
     const { body } = await rig.acquire('b', { wait_ms: 1_000, request_id: '1' })
     expect(body).toMatchObject({ outcome: 'refused', code: 'abandoned' })
   })
