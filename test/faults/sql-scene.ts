@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { isLockError } from '../../src/engine/errors.ts'
 import type { Command } from '../../src/law/commands.ts'
 import { Patience } from '../../src/testing/engine-suite/patience.ts'
-import { dumpHistory, type HistoryMark } from '../../src/testing/history.ts'
+import type { HistoryMark } from '../../src/testing/history.ts'
 import { checkHistory, type HistoryReport } from '../../src/testing/history-checks.ts'
 import { HistoryRecorder } from '../../src/testing/history-recorder.ts'
 import { Random } from '../../src/testing/random.ts'
@@ -99,8 +98,6 @@ export class SqlScene {
 
   /** Whether there is a legal explanation for everything that everyone was told. */
   check(): HistoryReport {
-    const { HOLDFAST_HISTORY: path } = process.env
-    if (path !== undefined) writeFileSync(path, dumpHistory(this.#recorder.history()))
     const history = toCheckableHistory(this.#recorder.history(), () => false)
     return checkHistory(history, { stepsMax: SEARCH_STEPS_MAX, queueSurvivesRestart: true })
   }

@@ -28,7 +28,7 @@ export const SETTINGS: readonly Setting[] = [
     kind: TEXT,
     takes: 'URL',
     meaning:
-      'where locks are kept, if not in --data: `memory:` (nowhere), `file:DIR`, `sqlite:FILE`, `postgres://…`, `mysql://…`',
+      'in place of --data: `memory:`, `file:DIR`, `sqlite:FILE`, `postgres://…`, `mysql://…`',
   },
   {
     name: 'data',

@@ -111,8 +111,10 @@ function unseenHoldsOf(request: LockRequest): Timed[] {
   const { op, owner, mode, entries, verdict } = request
   const isLeaver = hasLeft(request)
   if (op === 'acquire' && verdict !== 'open' && !isLeaver) return []
-  const attempts = isLeaver ? entries.slice(0, 1) : untoldAttempts(request)
-  return attempts.flatMap(({ call }): Timed[] => [
+  const untold = untoldAttempts(request)
+  const left = isLeaver ? entries.slice(0, 1) : []
+  const attempts = op === 'acquire' && isLeaver ? left : new Set([...left, ...untold])
+  return [...attempts].flatMap(({ call }): Timed[] => [
     { operation: { kind: 'acquire', owner, mode }, call, ret: Infinity },
     { operation: { kind: 'expire', owner }, call, ret: Infinity },
   ])
