@@ -311,8 +311,10 @@ describe('a stream with a node', () => {
     const stream = await rig.subscribe({ node_id: 'node-b' })
     await rig.advance(30 * 60_000)
     await rig.unlock({ node_id: 'node-a', error: 'no' })
-    await stream.untilEvents(1)
-    expect(stream.events).toMatchObject([{ node_id: 'node-b', granted: true }])
+    await stream.until(() => stream.events.some((event) => event['granted'] === true))
+    // A database may have lost track of what happened in half an hour that passes in a moment.
+    const heard = stream.events.filter((event) => event['reset'] !== true)
+    expect(heard).toMatchObject([{ node_id: 'node-b', granted: true }])
   })
 
   it('claims nothing for its node: a grant that is not taken goes to the next', async () => {

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
+import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import type { Acquire } from '../../../src/law/commands.ts'
-import { openTestEngine } from '../test-engine.ts'
 import { GRACE_MS, openSessionRig, patience } from './session-rig.ts'
 
 /** Sessions are touched when somebody lets them; everything else is as usual. */
@@ -34,7 +34,7 @@ class HesitantEngine {
 }
 
 it('a client whose session is long in coming is not taken for a silent one', async () => {
-  const store = await openTestEngine()
+  const store = openMemoryEngine()
   onTestFinished(() => store.close())
   const hesitant = new HesitantEngine(store)
   const before = await openSessionRig({ engine: hesitant.engine })
