@@ -78,14 +78,15 @@ export class EngineProcess {
     const answer = new Promise((resolve, reject) => {
       if (this.#hasEnded) throw new Error('the process has ended')
       this.#pending.set(id, { resolve, reject })
-      this.#child.send({ id, call })
+      // What cannot be sent any more is answered by the end of the process.
+      this.#child.send({ id, call }, () => {})
     })
     return { id, answer }
   }
 
   /** Ends the wait of an earlier call. */
   abort(id: number): void {
-    if (this.#child.connected) this.#child.send({ abort: id })
+    if (this.#child.connected) this.#child.send({ abort: id }, () => {})
   }
 
   /** What a watch of this number sees goes to the listener. */

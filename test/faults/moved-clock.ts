@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+const COMPILER = 'cc'
 const SOURCE = fileURLToPath(new URL('clock-shim.c', import.meta.url))
 
 /** Whether there is what `MovedClock` needs: the dynamic linker of Linux, and a compiler. */
 export function canMoveClocks(): boolean {
   try {
-    execFileSync('cc', ['--version'], { stdio: 'ignore' })
+    execFileSync(COMPILER, ['--version'], { stdio: 'ignore' })
     return process.platform === 'linux'
   } catch {
     return false
@@ -24,7 +25,7 @@ export class MovedClock {
 
   constructor() {
     const library = join(this.#directory, 'clock-shim.so')
-    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, SOURCE, '-ldl'])
+    execFileSync(COMPILER, ['-shared', '-fPIC', '-O1', '-o', library, SOURCE, '-ldl'])
     // A server may run as somebody else.
     chmodSync(this.#directory, 0o755)
     this.moveTo(0)

@@ -27,7 +27,7 @@ const ASK_AGAIN_MS = 50
 const PATIENCE_MS = 90_000
 
 /** The process that the client's engine lived in is gone, and the client with it. */
-export class Gone extends Error {}
+class Gone extends Error {}
 
 /** One client of a database: turn by turn it takes a lock or runs an operation, as chance will have it. */
 export class SqlClient {

@@ -24,7 +24,7 @@ export const POSTGRES: SqlKind = {
     startDatabases(await startPostgres({ isDurable: true, ...options }), openPostgres),
 }
 
-export const MYSQL: SqlKind = {
+const MYSQL: SqlKind = {
   name: 'mysql',
   start: async (options) =>
     startDatabases(await startMariadb({ isDurable: true, ...options }), openMysql),

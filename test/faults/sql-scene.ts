@@ -51,7 +51,8 @@ export class SqlScene {
         clock,
         random: this.random.fork(name),
         ttlMs,
-        pickKey: (random, space) => `${space}-${this.#generation}-${random.int(1, KEYS[space])}`,
+        pickKey: (random, space) =>
+          `${seed}/${space}-${this.#generation}-${random.int(1, KEYS[space])}`,
         isOver: () => this.#isOver,
         onFailure: (command, error) => this.#noteFailure(command, error),
       })

@@ -12,7 +12,7 @@ export type OpenTestEngine = (options: TestEngineOptions) => Promise<LockEngine>
 let open: OpenTestEngine = async (options) => openMemoryEngine(options)
 
 /** Longer leaps would pass leases before their renewals could reach a database. */
-const LEAP_MS = 5_000
+const LEAP_MS = 1_000
 
 /**
  * A new engine, empty, for a test of the server: in memory, unless the test file has chosen another. With

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { holders, type LockRig, openRig } from './lock-rig.ts'
+import { pass } from '../test-engine.ts'
 
 const GRACE_MS = 5_000
 
@@ -131,7 +132,7 @@ describe('a stream that names a session', () => {
   it('keeps the session while it is open, and its grace runs from its close', async () => {
     const stream = await rig.stream('/v1/events?session=s')
     await rig.acquire('a', { session: 's', ttl_ms: 3_600_000 })
-    await rig.clock.advance(10 * GRACE_MS)
+    await pass(rig.engine, rig.clock, 10 * GRACE_MS)
     expect(await holders(rig.engine)).toEqual(['a'])
     stream.close()
     await expect.poll(streams).toBe(0)
@@ -148,7 +149,7 @@ describe('a stream that names a session', () => {
     await expect.poll(streams).toBe(0)
     await rig.clock.advance(GRACE_MS - 1)
     await rig.stream('/v1/events?session=s')
-    await rig.clock.advance(10 * GRACE_MS)
+    await pass(rig.engine, rig.clock, 10 * GRACE_MS)
     expect(await holders(rig.engine)).toEqual(['a'])
   })
 

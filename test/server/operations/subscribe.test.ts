@@ -151,8 +151,10 @@ describe('a stream without a node', () => {
     await rig.advance(5 * 60_000)
     const stream = await rig.subscribe()
     await run('node-b')
-    const events = await stream.untilEvents(2)
-    expect(events.map((event) => event['node_id'])).toEqual(['node-b', 'node-b'])
+    // A database may have lost track of what happened in minutes that pass in a moment.
+    const heard = () => stream.events.filter((event) => event['reset'] !== true)
+    await stream.until(() => heard().length === 2)
+    expect(heard().map((event) => event['node_id'])).toEqual(['node-b', 'node-b'])
   })
 
   it('replays nothing while a delete runs, because asking would queue', async () => {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { Kysely, MysqlDialect, type MysqlPool, type MysqlPoolConnection, sql } from 'kysely'
 import type { Pool, PoolConnection, TypeCastField, TypeCastNext } from 'mysql2'
 import type { SqlSchema } from '../schema.ts'
+import { type ConnectOptions, SilenceLimit } from '../silence.ts'
 import type { SqlDatabase } from '../sql-dialect.ts'
 import { mysqlDialect } from './mysql-dialect.ts'
 
@@ -11,7 +12,7 @@ const CONNECT_MS_MAX = 5000
 const KEEP_ALIVE_AFTER_MS = 10_000
 
 /** A database of MySQL or MariaDB; the address names it. */
-export async function openMysql(url: string): Promise<SqlDatabase> {
+export async function openMysql(url: string, options: ConnectOptions = {}): Promise<SqlDatabase> {
   const { createPool } = await import('mysql2')
   const pool = createPool({
     uri: url,
@@ -25,8 +26,16 @@ export async function openMysql(url: string): Promise<SqlDatabase> {
     typeCast: toText,
   })
   // Only a connection that somebody uses keeps the process alive.
-  pool.on('acquire', (connection) => socketOf(connection).ref())
-  pool.on('release', (connection) => socketOf(connection).unref())
+  const silence = new SilenceLimit(options)
+  pool.on('connection', (connection) => silence.watch(socketOf(connection)))
+  pool.on('acquire', (connection) => {
+    socketOf(connection).ref()
+    silence.onAcquired(socketOf(connection))
+  })
+  pool.on('release', (connection) => {
+    socketOf(connection).unref()
+    silence.onReleased(socketOf(connection))
+  })
   const db = new Kysely<SqlSchema>({ dialect: new MysqlDialect({ pool: settle(pool) }) })
   try {
     const warnings = await findWarnings(db)

@@ -1,6 +1,8 @@
+import type { Socket } from 'node:net'
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
 import type { ClientConfig, Pool, PoolClient } from 'pg'
 import type { SqlSchema } from '../schema.ts'
+import { type ConnectOptions, SilenceLimit } from '../silence.ts'
 import type { SqlDatabase } from '../sql-dialect.ts'
 import { postgresDialect } from './postgres-dialect.ts'
 import { PostgresListener } from './postgres-listener.ts'
@@ -18,14 +20,23 @@ const BIGINT = 20
 const NUMERIC = 1700
 
 /** A database of PostgreSQL 12 or newer; tables are made where its `search_path` points. */
-export async function openPostgres(url: string): Promise<SqlDatabase> {
+export async function openPostgres(
+  url: string,
+  options: ConnectOptions = {},
+): Promise<SqlDatabase> {
   const driver = await import('pg')
   const config = configure(driver, url)
   const pool = new driver.Pool({ ...config, max: CONNECTIONS_MAX, allowExitOnIdle: true })
   // A connection that is cut is replaced when the next one is needed. Whoever was using it hears of it by
   // the statement; the events that tell it besides would end the process.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  const silence = new SilenceLimit(options)
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    silence.watch(socketOf(client))
+  })
+  pool.on('acquire', (client) => silence.onAcquired(socketOf(client)))
+  pool.on('release', (_error, client) => silence.onReleased(socketOf(client)))
   const db = new Kysely<SqlSchema>({ dialect: new PostgresDialect({ pool: settle(pool) }) })
   const listeners: PostgresListener[] = []
   const close = async (): Promise<void> => {
@@ -50,6 +61,11 @@ export async function openPostgres(url: string): Promise<SqlDatabase> {
     await close()
     throw error
   }
+}
+
+/** The types of the driver do not show it. */
+function socketOf(client: object): Socket {
+  return (client as { readonly connection: { readonly stream: Socket } }).connection.stream
 }
 
 function configure(driver: Driver, url: string): ClientConfig {
