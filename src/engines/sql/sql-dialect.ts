@@ -74,7 +74,7 @@ export interface SqlDialect {
    */
   readonly pollMs: number
 
-  /** Inserts rows; those that are there get all other columns of these. `by` is the primary key. */
+  /** Inserts rows, at least one; those that are there get all other columns of these. `by` is the primary key. */
   upsert(table: TableName, put: Upsert): RawBuilder<unknown>
 
   /** Execute statements that do not touch the same rows, with as few round trips as possible. */

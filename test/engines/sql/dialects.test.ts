@@ -72,7 +72,6 @@ describe.each([SQLITE, POSTGRES, MYSQL])('a database of $name', (kind) => {
       { ...row, since_ms: 2 },
       { ...row, node: 'third' },
     ])
-    await put([])
     const rows = await database.db.selectFrom('holdfast_refs').selectAll().orderBy('node').execute()
     expect(rows).toEqual([
       { ...row, since_ms: 2 },
