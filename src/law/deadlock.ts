@@ -83,13 +83,17 @@ function search(scene: Scene, first: Iterable<string>): readonly string[] | unde
 function* blockersOfParty(scene: Scene, party: string): Iterable<string> {
   for (const { view, waiter: before } of scene.graph.waitsOf(party)) {
     const waiter = present(scene, view, before)
-    if (waiter === undefined || !isFirstOfOwner(scene, view, waiter)) continue
+    if (waiter === undefined) continue
+    const all = waitersOf(scene, view, waiter.owner)
+    if (all[0]?.requestId !== waiter.requestId) continue
+    // Later requests of an owner wait for what its first one waits for, and for more if they write.
+    const mode = all.some((one) => one.mode === 'write') ? 'write' : waiter.mode
     const holds = isAskedFor(scene, view) ? scene.draft.holds() : view.holds()
     const place = positionOf(scene, view, waiter)
     const ahead = entangled(scene, view).filter(
       (other) =>
         positionOf(scene, view, other) < place &&
-        isInTheWay(scene, view, { ahead: other, wait: waiter }),
+        isInTheWay(scene, view, { ahead: other, wait: { ...waiter, mode } }),
     )
     yield* blockers(waiter, holds, ahead)
   }
@@ -114,11 +118,8 @@ function present(scene: Scene, view: KeyView, waiter: Waiter): Waiter | undefine
   return scene.draft.waiter(waiter.owner, waiter.requestId)
 }
 
-/** Later requests of an owner wait for what its first one waits for. */
-function isFirstOfOwner(scene: Scene, view: KeyView, waiter: Waiter): boolean {
-  const { draft } = scene
-  const all = isAskedFor(scene, view) ? draft.waitersOf(waiter.owner) : view.waitersOf(waiter.owner)
-  return all[0]?.requestId === waiter.requestId
+function waitersOf(scene: Scene, view: KeyView, owner: string): readonly Waiter[] {
+  return isAskedFor(scene, view) ? scene.draft.waitersOf(owner) : view.waitersOf(owner)
 }
 
 function positionOf(scene: Scene, view: KeyView, waiter: Waiter): number {
@@ -131,12 +132,17 @@ function* blockers(wait: Wait, holds: Iterable<Hold>, ahead: Iterable<Waiter>): 
   for (const waiter of ahead) if (waiter.party !== wait.party) yield waiter.party
 }
 
-/** Readers that stand together are granted together, unless a writer stands between them. */
+/**
+ * Readers that stand together are granted together, unless a writer stands between them. A writer that
+ * already waits further ahead, to read, is none: it writes as soon as it reads, before any of these.
+ */
 function isInTheWay(scene: Scene, view: KeyView, { ahead, wait }: Meeting): boolean {
   if (wait.mode === 'write' || ahead.mode === 'write' || wait.lane !== ahead.lane) return true
   for (let next = view.next(ahead); next !== undefined; next = view.next(next)) {
     if (next.owner === wait.owner) return false
-    if (next.mode === 'write' && present(scene, view, next) !== undefined) return true
+    if (next.mode !== 'write' || present(scene, view, next) === undefined) continue
+    const [first = next] = waitersOf(scene, view, next.owner)
+    if (positionOf(scene, view, first) > positionOf(scene, view, ahead)) return true
   }
   return false
 }

@@ -1,5 +1,3 @@
-// The global of this name is behind a getter, which would be a quarter of the cost of a reading.
-import { performance } from 'node:perf_hooks'
 import type { Clock, Timer } from './clock.ts'
 import { parseTimerDelay } from './timer-delay.ts'
 

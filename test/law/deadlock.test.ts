@@ -55,6 +55,43 @@ describe('a wait that closes a cycle', () => {
   })
 })
 
+/** Two keys: `a` is held by x, `b` by z, and y waits for `b`; the rest of the queue of `a` is up to the test. */
+function beginCrossed(): LawStory {
+  const story = new LawStory()
+  story.acquire('x', 'write', { key: 'a' })
+  story.acquire('z', 'read', { key: 'b' })
+  story.wait('y', 'write', { key: 'b' })
+  return story
+}
+
+describe('a reader that is to write as soon as it reads', () => {
+  it('stands between readers ahead of it and those behind', () => {
+    const story = beginCrossed()
+    story.wait('y', 'read', { key: 'a' })
+    story.wait('u', 'read', { key: 'a' })
+    story.wait('u', 'write', { key: 'a' })
+    expect(story.wait('z', 'read', { key: 'a' })).toMatchObject({ code: 'deadlock' })
+  })
+
+  it('does not stand between readers that are both behind it', () => {
+    const story = beginCrossed()
+    story.wait('u', 'read', { key: 'a' })
+    story.wait('y', 'read', { key: 'a' })
+    story.wait('u', 'write', { key: 'a' })
+    expect(story.wait('z', 'read', { key: 'a' })).toMatchObject({ kind: 'queued' })
+  })
+
+  it('waits for those who read together with it', () => {
+    const story = new LawStory()
+    story.acquire('x', 'write', { key: 'a' })
+    story.acquire('u', 'write', { key: 'b' })
+    story.wait('y', 'read', { key: 'a' })
+    story.wait('u', 'read', { key: 'a' })
+    story.wait('u', 'write', { key: 'a' })
+    expect(story.wait('y', 'write', { key: 'b' })).toMatchObject({ code: 'deadlock' })
+  })
+})
+
 describe('a wait that closes no cycle', () => {
   it('is queued, however long the chain', () => {
     const story = new LawStory()

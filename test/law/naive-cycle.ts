@@ -4,19 +4,22 @@ import { type NaiveKey, type NaiveWaiter, naiveServingOrder, type Turn } from '.
 
 /**
  * Every party that must give something up before the waiter can be granted. An owner's later requests
- * are decided when its first is granted, so they wait for what that one waits for.
+ * are decided when its first is granted: they wait for what that one waits for, and if one of them is to
+ * write, the owner also waits for everybody who would read together with it.
  */
 function blockersOf(key: NaiveKey, request: NaiveWaiter): string[] {
-  const waiter = naiveServingOrder(key).find((other) => other.owner === request.owner) ?? request
+  const order = naiveServingOrder(key)
+  const own = [...order.filter((other) => other.owner === request.owner), request]
+  const waiter = own[0] as NaiveWaiter
+  const mode = own.some((one) => one.mode === 'write') ? 'write' : waiter.mode
   const isWriter = (owner: string): boolean =>
     key.holds.some(
       (hold) => hold.owner === owner && hold.steps.some((step) => step.mode === 'write'),
     )
-  const holders = key.holds.filter((hold) => waiter.mode === 'write' || isWriter(hold.owner))
-  const order = naiveServingOrder(key)
+  const holders = key.holds.filter((hold) => mode === 'write' || isWriter(hold.owner))
   const ahead = order
     .slice(0, order.indexOf(waiter))
-    .filter((other) => waiter.mode === 'write' || other.mode === 'write')
+    .filter((other) => mode === 'write' || other.mode === 'write')
   // What a party waits for elsewhere in the queue is its parallel work, not in its own way.
   return [
     ...holders.filter((hold) => hold.owner !== waiter.owner),
