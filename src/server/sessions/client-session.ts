@@ -66,6 +66,8 @@ export class ClientSession {
   #grace: Timer | undefined
   #lastId = 0
   #openCount = 0
+  /** The frame that says that the session has ended in the engine, while nobody has confirmed it. */
+  #overFrame = 0
   #isOver = false
   #isStopped = false
   /** Nothing new is begun any more. */
@@ -79,8 +81,7 @@ export class ClientSession {
     this.#engine = engine
     this.#waiting = new WaitingRequests(engine)
     this.#watches = new SessionWatches(engine, this.#outbox)
-    const onOver = (): void => writeOver(this.#outbox.open())
-    this.law = new LawSession({ engine, session: id, graceMs, onOver })
+    this.law = new LawSession({ engine, session: id, graceMs, onOver: () => this.#tellOver() })
   }
 
   get lastId(): number {
@@ -125,7 +126,21 @@ export class ClientSession {
     }
   }
 
+  /**
+   * The client may not know yet that everything it held here has ended. It is told so by its main
+   * connection; until it says that it has heard, nobody may vouch for it on another, which is faster.
+   */
+  get isEndUnheard(): boolean {
+    return this.#overFrame > 0
+  }
+
+  #tellOver(): void {
+    writeOver(this.#outbox.open())
+    this.#overFrame = this.#outbox.presentNumber
+  }
+
   confirm(frame: number): void {
+    if (frame >= this.#overFrame) this.#overFrame = 0
     this.#outbox.confirm(frame)
     this.#watches.catchUp()
   }

@@ -44,6 +44,11 @@ export class Outbox {
   #isScheduled = false
   #messages = 0
 
+  /** Of the frame that is being written. */
+  get presentNumber(): number {
+    return this.#lastNumber + 1
+  }
+
   /** Bytes that the client has not confirmed, those of the frame that is being written included. */
   get keptBytes(): number {
     return this.#keptBytes + this.#writer.length

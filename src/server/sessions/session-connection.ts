@@ -105,7 +105,8 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
     if (!this.#isPulse) session.confirm(received)
     session.isTouchDue = false
     void session.law.touch().then((touch) => {
-      if (touch === 'counts') this.#send(() => writeBeat(this.#writer, sentAtMs))
+      if (touch !== 'counts' || (this.#isPulse && session.isEndUnheard)) return
+      this.#send(() => writeBeat(this.#writer, sentAtMs))
     })
   }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { Acquire } from '../../../src/law/commands.ts'
 import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
@@ -96,6 +97,26 @@ describe('a session', () => {
     await pulse.closed
     client.ask(2, { kind: 'release', key: 'k', owner: 'a' })
     expect((await client.hears('outcome', 2))[2]).toMatchObject({ kind: 'released' })
+  })
+
+  it('that has ended is not vouched for elsewhere before its client has heard of the end', async () => {
+    const rig = await openSessionRig()
+    const client = await rig.client()
+    client.ask(1, acquire(client, 'k'))
+    await client.hears('outcome', 1)
+    const pulse = await rig.client({ session: client.session, pulse: true })
+    await rig.clock.advance(2 * GRACE_MS)
+    await client.hears('over')
+    pulse.beat(1)
+    // The server answers a ping when it has read everything before.
+    pulse.socket.ping()
+    await once(pulse.socket, 'pong')
+    client.confirm(100)
+    client.ask(2, { kind: 'sweep' })
+    await client.hears('outcome', 2)
+    pulse.beat(2)
+    await pulse.hears('beat', 2)
+    expect(pulse.heard.filter(([name]) => name === 'beat')).toEqual([['beat', 2]])
   })
 
   it('gets nothing and may ask nothing on a connection that only vouches', async () => {
