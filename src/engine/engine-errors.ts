@@ -16,8 +16,8 @@ export function toAborted(asked: { readonly kind: string }, signal: AbortSignal)
   })
 }
 
-export function toClosed(): LockError {
-  return createError('LOCK_ENGINE_CLOSED', 'the engine is closed')
+export function toClosed(applied: 'no' | 'maybe' = 'no'): LockError {
+  return createError('LOCK_ENGINE_CLOSED', 'the engine is closed', { applied })
 }
 
 /** Something that cannot be, was: a law or a table that contradicts itself. */

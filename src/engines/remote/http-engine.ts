@@ -22,7 +22,7 @@ import { orderKeyOf, toError, toPath, toRequest, withRequestId } from './http-re
 import { HttpWaits } from './http-waits.ts'
 import { HttpWatch } from './http-watch.ts'
 import { KeyOrder } from './key-order.ts'
-import { toAborted, toClosed, toInvalidArgument } from './remote-errors.ts'
+import { toAborted, toClosed, toInvalidArgument } from '../../engine/engine-errors.ts'
 
 export interface HttpEngineOptions {
   /** Sent as a bearer token. */

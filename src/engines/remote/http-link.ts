@@ -6,7 +6,8 @@ import type { SecureContextOptions } from 'node:tls'
 import { createError, isLockError, type LockError } from '../../engine/errors.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { AttemptError, type HttpAnswer, HttpAttempt } from './http-attempt.ts'
-import { toClosed, toUnreachable } from './remote-errors.ts'
+import { toClosed } from '../../engine/engine-errors.ts'
+import { toUnreachable } from './remote-errors.ts'
 
 export interface HttpLinkOptions {
   readonly url: URL

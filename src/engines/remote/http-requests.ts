@@ -9,7 +9,8 @@ import { writeCommand } from '../../protocol/json/command-body.ts'
 import { toCamel } from '../../protocol/json/key-case.ts'
 import type { HttpAnswer } from './http-attempt.ts'
 import type { HttpCall } from './http-link.ts'
-import { knownCode, toInvalidArgument } from './remote-errors.ts'
+import { toInvalidArgument } from '../../engine/engine-errors.ts'
+import { knownCode } from './remote-errors.ts'
 
 /**
  * The request that carries a command. The law's own request ids make a retry harmless where a command

@@ -5,7 +5,7 @@ import { nameOfWait, toWithdrawal } from '../../law/waiting.ts'
 import type { HttpLink, OpenCall } from './http-link.ts'
 import { orderKeyOf, toRequest } from './http-requests.ts'
 import type { KeyOrder } from './key-order.ts'
-import { toAborted, toClosed } from './remote-errors.ts'
+import { toAborted, toClosed } from '../../engine/engine-errors.ts'
 
 export interface HttpWaitsOptions {
   readonly link: HttpLink

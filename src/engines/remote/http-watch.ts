@@ -5,7 +5,8 @@ import { type SseMessage, SseReader } from '../../protocol/sse/sse-reader.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { HttpLink } from './http-link.ts'
 import { search, toError } from './http-requests.ts'
-import { toClosed, toTlsError, toUnreachable } from './remote-errors.ts'
+import { toClosed } from '../../engine/engine-errors.ts'
+import { toTlsError, toUnreachable } from './remote-errors.ts'
 
 export interface HttpWatchOptions {
   readonly link: HttpLink

@@ -1,24 +1,6 @@
 import { ERROR_CATALOGUE, type ErrorCode } from '../../engine/error-catalogue.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
-import type { Problem } from '../../law/validate.ts'
 import { describeTlsFailure } from '../../protocol/tls-failure.ts'
-
-export function toInvalidArgument(asked: { readonly kind: string }, problem: Problem): LockError {
-  const { field, message } = problem
-  return createError('LOCK_INVALID_ARGUMENT', `${asked.kind}: ${field} ${message}`, {
-    details: { field },
-  })
-}
-
-export function toAborted(asked: { readonly kind: string }, signal: AbortSignal): LockError {
-  return createError('LOCK_ABORTED', `${asked.kind} was aborted by its signal`, {
-    cause: signal.reason,
-  })
-}
-
-export function toClosed(applied: 'no' | 'maybe' = 'no'): LockError {
-  return createError('LOCK_ENGINE_CLOSED', 'the engine is closed', { applied })
-}
 
 /** The server could not be reached, or not for long enough to hear its answer. */
 export function toUnreachable(applied: 'no' | 'maybe', cause: unknown): LockError {

@@ -19,13 +19,8 @@ import { writeAbort } from '../../protocol/session/client-frames.ts'
 import type { Failure, Lost, Welcome } from '../../protocol/session/server-message.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import {
-  knownCode,
-  toAborted,
-  toClosed,
-  toInvalidArgument,
-  toUnreachable,
-} from './remote-errors.ts'
+import { toAborted, toClosed, toInvalidArgument } from '../../engine/engine-errors.ts'
+import { knownCode, toUnreachable } from './remote-errors.ts'
 import { type Asked, SessionCall } from './session-call.ts'
 import { SessionCalls } from './session-calls.ts'
 import { RETRY_FOR_MS_DEFAULT } from './session-limits.ts'
