@@ -50,13 +50,16 @@ describe.each([POSTGRES, MYSQL])('a server of $name', (kind) => {
       .execute(other.db)
 
   it('tells a transaction that waited for a row the time after the wait', async () => {
+    const isHeld = createGate()
     const isWaitedFor = createGate()
     let heldAtMs = 0
     const first = transact(database, async (db) => {
       await lock(db, A)
+      isHeld.open()
       await isWaitedFor.opened
       heldAtMs = await readNowMs(database, db)
     })
+    await isHeld.opened
     const second = transact(other, async (db) => {
       const beganAtMs = await readNowMs(other, db)
       await lock(db, A)
