@@ -4,6 +4,8 @@ import { POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-server
 
 const TIMEOUT_MS = 120_000
 const AT_ONCE = 8
+/** So many locks of every worker are acknowledged before the kill. */
+const HELD_BEFORE = 3
 const rig = new ServeRig()
 
 afterEach(() => rig.close())
@@ -13,9 +15,8 @@ interface Acknowledged {
   readonly token: number
 }
 
-/** Takes one lock after the other until the server is gone. Returns those that it was told to hold. */
-async function takeUntilGone(url: string, worker: number): Promise<Acknowledged[]> {
-  const held: Acknowledged[] = []
+/** Takes one lock after the other until the server is gone, and notes those that it was told to hold. */
+async function takeUntilGone(url: string, worker: number, held: Acknowledged[]): Promise<void> {
   for (let index = 0; ; index += 1) {
     const key = `w${worker}/${index}`
     try {
@@ -23,7 +24,7 @@ async function takeUntilGone(url: string, worker: number): Promise<Acknowledged[
       const { token } = (await response.json()) as { readonly token: number }
       held.push({ key, token })
     } catch {
-      return held
+      return
     }
   }
 }
@@ -45,17 +46,22 @@ describe.each([
       rig.serve(['--engine', engine]),
       rig.serve(['--engine', engine]),
     ])
-    const taking = Array.from({ length: AT_ONCE }, (_, worker) => takeUntilGone(victim.url, worker))
+    const held = Array.from({ length: AT_ONCE }, (): Acknowledged[] => [])
+    const taking = held.map((ofWorker, worker) => takeUntilGone(victim.url, worker, ofWorker))
     const ofVictim = post(victim.url, '/v1/acquire', { key: 'k', owner: 'a', ttl_ms: 2_000 })
     expect(await (await ofVictim).json()).toMatchObject({ outcome: 'granted' })
     const waiting = post(survivor.url, '/v1/acquire', { key: 'k', owner: 'b', wait_ms: 60_000 })
     await expect
-      .poll(async () => (await (await fetch(`${survivor.url}/v1/stats`)).json()) as object)
+      .poll(async () => (await (await fetch(`${survivor.url}/v1/stats`)).json()) as object, {
+        timeout: TIMEOUT_MS,
+      })
       .toMatchObject({ waiters: 1 })
+    await expect
+      .poll(() => Math.min(...held.map(({ length }) => length)), { timeout: TIMEOUT_MS })
+      .toBeGreaterThanOrEqual(HELD_BEFORE)
     victim.started.kill('SIGKILL')
-    const acknowledged = (await Promise.all(taking)).flat()
-    expect(acknowledged.length).toBeGreaterThan(AT_ONCE)
-    for (const { key, token } of acknowledged) {
+    await Promise.all(taking)
+    for (const { key, token } of held.flat()) {
       const shown = await fetch(`${survivor.url}/v1/locks/${encodeURIComponent(key)}`)
       expect(await shown.json()).toMatchObject({ holders: [{ owner: 'o', token }] })
     }
