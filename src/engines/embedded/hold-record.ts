@@ -9,6 +9,8 @@ interface Rare {
   readonly session: string | undefined
   readonly meta: string | undefined
   readonly operation: OperationFacts | undefined
+  /** Its place on the roster of its session. */
+  rosterIndex: number
 }
 
 /**
@@ -25,7 +27,6 @@ export class HoldRecord implements Hold, DueItem, Listed {
   leaseAtMs = 0
   ttlMs = 0
   heapIndex = -1
-  rosterIndex = -1
   #steps: string | readonly Step[] = ''
   #rare: Rare | undefined
 
@@ -45,7 +46,7 @@ export class HoldRecord implements Hold, DueItem, Listed {
     const [step] = hold.steps
     const isPlain = step !== undefined && hold.steps.length === 1 && isPlainStep(step)
     this.#steps = isPlain ? step.requestId : hold.steps
-    this.#rare = toRare(hold)
+    this.#rare = toRare(hold, this.rosterIndex)
   }
 
   get party(): string {
@@ -62,6 +63,15 @@ export class HoldRecord implements Hold, DueItem, Listed {
 
   get operation(): OperationFacts | undefined {
     return this.#rare?.operation
+  }
+
+  /** Only what a session has is on a roster. */
+  get rosterIndex(): number {
+    return this.#rare?.rosterIndex ?? -1
+  }
+
+  set rosterIndex(index: number) {
+    if (this.#rare !== undefined) this.#rare.rosterIndex = index
   }
 
   get steps(): readonly Step[] {
@@ -86,9 +96,9 @@ function isPlainStep({ claimByMs, joined }: Step): boolean {
   return claimByMs === null && joined === undefined
 }
 
-function toRare(hold: Hold): Rare | undefined {
+function toRare(hold: Hold, rosterIndex: number): Rare | undefined {
   const { party, session, meta, operation } = hold
   const isOrdinary =
     party === hold.owner && session === undefined && meta === undefined && operation === undefined
-  return isOrdinary ? undefined : { party, session, meta, operation }
+  return isOrdinary ? undefined : { party, session, meta, operation, rosterIndex }
 }

@@ -1,3 +1,4 @@
+import { FreshMap } from './fresh-map.ts'
 import { Lane } from './lane.ts'
 import type { WaiterRecord } from './waiter-record.ts'
 
@@ -7,7 +8,7 @@ const NO_WAITERS: readonly WaiterRecord[] = Object.freeze([])
 export class KeyQueue {
   readonly #lanes: Lane[]
   /** Nearly every owner waits once, and such a waiter stands here without a list around it. */
-  readonly #byOwner = new Map<string, WaiterRecord | WaiterRecord[]>()
+  readonly #byOwner = new FreshMap<WaiterRecord | WaiterRecord[]>()
   /** How many owners wait more than once. */
   #crowds = 0
   /** The latest to come: whoever adds a waiter asks for it next. */

@@ -44,11 +44,14 @@ export class Lane {
 
   #tidy(): void {
     this.#base += this.#places.length
-    this.#places = [...this]
-    this.#start = 0
-    for (const [index, waiter] of this.#places.entries()) {
-      if (waiter !== undefined) waiter.place = this.#base + index
+    const waiters = this.#places.filter((waiter) => waiter !== undefined)
+    let place = this.#base
+    for (const waiter of waiters) {
+      waiter.place = place
+      place += 1
     }
+    this.#places = waiters
+    this.#start = 0
   }
 
   /** How many stand ahead of it in this lane. */

@@ -1,4 +1,5 @@
 import type { KeyView, WaitGraph, Waiter } from '../../law/view.ts'
+import { FreshMap } from './fresh-map.ts'
 import type { WaiterRecord } from './waiter-record.ts'
 
 /**
@@ -7,7 +8,7 @@ import type { WaiterRecord } from './waiter-record.ts'
  * once, and such a waiter stands here without a set around it.
  */
 export class PartyGraph implements WaitGraph {
-  readonly #waits = new Map<string, WaiterRecord | Set<WaiterRecord>>()
+  readonly #waits = new FreshMap<WaiterRecord | Set<WaiterRecord>>()
   /** The waiters of each key whose party waits elsewhere too. Nearly always empty. */
   readonly #entangled = new Map<KeyView, Set<WaiterRecord>>()
 
