@@ -74,7 +74,7 @@ function isMissed(outcome: Granted | Refused): boolean {
 
 /** The wait ended, or its grant was undone, because whoever waited could not be reached. */
 export function isOutOfReach({ code, end }: Refused): boolean {
-  if (code === 'ended') return end === 'unclaimed'
+  if (code === 'ended') return end === 'unclaimed' || end === 'disconnected'
   return code === 'abandoned' || code === 'disconnected'
 }
 

@@ -7,6 +7,7 @@ const MISSED: readonly Refused[] = [
   { kind: 'refused', code: 'abandoned' },
   { kind: 'refused', code: 'disconnected' },
   { kind: 'refused', code: 'ended', end: 'unclaimed' },
+  { kind: 'refused', code: 'ended', end: 'disconnected' },
 ]
 
 function answerWith(

@@ -225,8 +225,10 @@ export class SessionLink implements ServerFrameHandler {
     this.#handler.lost(lost)
   }
 
+  /** Before this is confirmed, nothing can be held in the session again. */
   over(): void {
     this.#handler.over()
+    if (this.#isUp) this.#confirm()
   }
 
   /** The close that follows says it again. Until then, nobody listens to what is said here. */

@@ -54,6 +54,8 @@ export class ClientSession {
   heardAtMs = 0
   /** Whether something was received that the engine has not been told of. */
   isTouchDue = false
+  /** Whether its client has said anything since it was welcomed: only then has it heard the welcome. */
+  isMet = false
   readonly pulses: Set<SessionConnection> = new Set()
   readonly #parts: ClientSessionParts
   readonly #engine: LockEngine
@@ -68,6 +70,7 @@ export class ClientSession {
   #openCount = 0
   /** The frame that says that the session has ended in the engine, while nobody has confirmed it. */
   #overFrame = 0
+  #onEndHeard: (() => void) | undefined
   #isOver = false
   #isStopped = false
   /** Nothing new is begun any more. */
@@ -107,6 +110,7 @@ export class ClientSession {
     this.#grace = undefined
     this.#connection?.supersede()
     this.#connection = connection
+    this.#noteHeard(received)
     this.#outbox.attach(connection, received)
   }
 
@@ -131,7 +135,7 @@ export class ClientSession {
    * connection; until it says that it has heard, nobody may vouch for it on another, which is faster.
    */
   get isEndUnheard(): boolean {
-    return this.#overFrame > 0
+    return this.#overFrame > 0 || !this.isMet
   }
 
   #tellOver(): void {
@@ -139,8 +143,14 @@ export class ClientSession {
     this.#overFrame = this.#outbox.presentNumber
   }
 
+  #noteHeard(frame: number): void {
+    if (frame < this.#overFrame) return
+    this.#overFrame = 0
+    this.#onEndHeard?.()
+  }
+
   confirm(frame: number): void {
-    if (frame >= this.#overFrame) this.#overFrame = 0
+    this.#noteHeard(frame)
     this.#outbox.confirm(frame)
     this.#watches.catchUp()
   }
@@ -281,11 +291,25 @@ export class ClientSession {
     if (this.#gate !== undefined) return this.#gate
     const gate: (() => void)[] = []
     this.#gate = gate
-    void this.law.ready().then(() => {
+    void this.#begin().then(() => {
       this.#gate = undefined
       for (const run of gate) run()
     })
     return gate
+  }
+
+  /**
+   * A session that has ended does not begin anew before its client has heard of the end. Should that news
+   * get lost with this server, the next one would take the new session for the one that the client knows.
+   */
+  async #begin(): Promise<void> {
+    await this.law.settled()
+    if (this.isEndUnheard) {
+      await new Promise<void>((resolve) => {
+        this.#onEndHeard = resolve
+      })
+    }
+    await this.law.ready()
   }
 
   #run(id: number, command: Command, mayAbort: boolean): void {

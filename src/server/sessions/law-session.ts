@@ -35,9 +35,14 @@ export class LawSession {
     return this.#isOpen
   }
 
+  /** Resolves when the engine is neither opening nor closing it, and whoever is told of its end was. */
+  async settled(): Promise<void> {
+    while (this.#changing !== undefined) await this.#changing
+  }
+
   /** To be awaited before a command in the session's name, unless it is open. */
   async ready(): Promise<void> {
-    while (this.#changing !== undefined) await this.#changing
+    await this.settled()
     if (!this.#isOpen) await this.#change(this.#open())
   }
 
@@ -76,7 +81,7 @@ export class LawSession {
   end(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
-    void this.#change(this.close()).then(this.#parts.onOver)
+    void this.#change(this.close().then(this.#parts.onOver))
   }
 
   /** Never rejects: an engine that cannot be reached ends it by its silence. */

@@ -193,7 +193,7 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
     }
     this.#send(() => writeWelcome(this.#writer, welcome))
     if (this.#isPulse) session.pulses.add(this)
-    else session.attach(this, hello.received)
+    else session.attach(this, resumed ? hello.received : 0)
   }
 
   #onMessage(data: Buffer, isBinary: boolean): void {
@@ -202,6 +202,7 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
     if (session !== undefined) {
       session.heardAtMs = this.#parts.clock.nowMs()
       session.isTouchDue = true
+      if (!this.#isPulse) session.isMet = true
       session.onReading()
     }
     try {

@@ -113,8 +113,11 @@ export class SessionHub {
       // Coming back is a sign of life; whether it came in time is the engine's to say.
       const touch = await known.law.touch()
       if (touch === 'unheard' || known.isOver) throw new Error('the engine does not answer')
-      if (!pulse) this.#metrics.resumed.value += 1
-      return { session: known, resumed: true, kept: touch === 'counts' }
+      // Who has not heard its welcome still counts the frames of the server before, and what it held there.
+      const resumed = pulse || known.isMet
+      const kept = touch === 'counts' && (resumed || known.law.isOpen)
+      if (!pulse && resumed) this.#metrics.resumed.value += 1
+      return { session: known, resumed, kept }
     }
     if (pulse) return undefined
     const session = this.#create(id ?? randomBytes(ID_BYTES).toString('hex'), caller)

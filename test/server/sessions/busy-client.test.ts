@@ -8,8 +8,8 @@ import { OpenWait } from '../../../src/testing/engine-suite/open-wait.ts'
 import { HolderProcess, type HolderReport } from './holder-process.ts'
 import { openTestEngine } from '../test-engine.ts'
 
-const TTL_MS = 6_000
-const GRACE_MS = 3_000
+const TTL_MS = 8_000
+const GRACE_MS = 5_000
 const TIMEOUT_MS = 120_000
 
 const patience = new Patience(60_000)

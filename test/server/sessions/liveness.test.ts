@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Acquire } from '../../../src/law/commands.ts'
 import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
-import type { RawClient } from './raw-client.ts'
+import { LockServer } from '../../../src/server/lock-server.ts'
+import { RawClient } from './raw-client.ts'
 import { GRACE_MS, openSessionRig, patience, type SessionRig } from './session-rig.ts'
 
 const BEAT_MS = GRACE_MS / 5
@@ -119,6 +120,29 @@ describe('a session', () => {
     expect(pulse.heard.filter(([name]) => name === 'beat')).toEqual([['beat', 2]])
   })
 
+  it('that has ended does not begin anew, and is not kept by another server, before its client has heard of the end', async () => {
+    const rig = await openSessionRig()
+    const client = await rig.client()
+    client.ask(1, acquire(client, 'k'))
+    await client.hears('outcome', 1)
+    // It asks once more, and hears nothing of what is said meanwhile.
+    client.socket.pause()
+    await rig.clock.advance(2 * GRACE_MS)
+    expect(await rig.holders('k')).toEqual([])
+    client.ask(2, acquire(client, 'again'))
+    await patience.until(() => client.socket.bufferedAmount === 0, 'it was sent')
+    const witness = await rig.client()
+    witness.ask(1, { kind: 'sweep' })
+    await witness.hears('outcome', 1)
+    await rig.server.close()
+    client.cut()
+    const next = await LockServer.open({ engine: rig.engine, clock: rig.clock })
+    onTestFinished(() => next.close())
+    const back = await RawClient.open(next.url, { session: client.session })
+    onTestFinished(() => back.cut())
+    expect(back.welcome).toMatchObject({ resumed: false, kept: false })
+  })
+
   it('gets nothing and may ask nothing on a connection that only vouches', async () => {
     const rig = await openSessionRig()
     const client = await rig.client()
@@ -153,6 +177,7 @@ describe('a session', () => {
     await rig.clock.advance(2 * GRACE_MS)
     client.ask(2, acquire(client, 'again'))
     await client.hears('over')
+    client.confirm(100)
     expect((await client.hears('outcome', 2))[2]).toMatchObject({ kind: 'granted' })
     expect(await rig.holders('k')).toEqual([])
     expect(await rig.holders('again')).toEqual(['a'])

@@ -8,7 +8,7 @@ import { openTestEngine } from '../test-engine.ts'
 
 export const GRACE_MS = 5_000
 
-export const patience: Patience = new Patience(10_000)
+export const patience: Patience = new Patience(45_000)
 
 export interface SessionRig {
   readonly engine: LockEngine
