@@ -3,19 +3,28 @@ import {
   type TestProjectInlineConfiguration,
   type ViteUserConfigFnObject,
 } from 'vitest/config'
+import { listSlowTests } from './scripts/list-slow-tests.ts'
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600 * SECOND_MS
 
 /** Folders of test/ that are a project of their own; every other folder is in the project "unit". */
 const OWN_PROJECTS: Readonly<Record<string, number>> = {
-  conformance: 60 * SECOND_MS,
+  conformance: 120 * SECOND_MS,
   simulation: 120 * SECOND_MS,
   faults: 600 * SECOND_MS,
   meta: 120 * SECOND_MS,
   bench: 300 * SECOND_MS,
   services: 120 * SECOND_MS,
 }
+
+/** Tests that search long for something that is not there. */
+const SEARCHES: readonly string[] = [
+  'test/law/exploration*.test.ts',
+  'test/law/wrong-laws.test.ts',
+  'test/server/fuzz.test.ts',
+  'test/simulation/planted-bugs.test.ts',
+]
 
 interface ProjectOptions {
   readonly name: string
@@ -30,24 +39,33 @@ function createProject(options: ProjectOptions): TestProjectInlineConfiguration 
   return { extends: true, test: { name, include: [include], exclude, ...timeouts } }
 }
 
-function createProjects(isLong: boolean): TestProjectInlineConfiguration[] {
+function listLeftOut(): string[] {
+  return [...SEARCHES, ...listSlowTests(import.meta.dirname)]
+}
+
+/** `left` are files that are not to be run. */
+function createProjects(isLong: boolean, left: string[]): TestProjectInlineConfiguration[] {
   const own = Object.entries(OWN_PROJECTS).map(([name, timeoutMs]) =>
     createProject({
       name,
       include: `test/${name}/**/*.test.ts`,
+      exclude: left,
       timeoutMs: isLong ? HOUR_MS : timeoutMs,
     }),
   )
   const unit = createProject({
     name: 'unit',
     include: 'test/**/*.test.ts',
-    exclude: Object.keys(OWN_PROJECTS).map((name) => `test/${name}/**`),
-    timeoutMs: isLong ? HOUR_MS : 60 * SECOND_MS,
+    exclude: [...Object.keys(OWN_PROJECTS).map((name) => `test/${name}/**`), ...left],
+    timeoutMs: isLong ? HOUR_MS : 120 * SECOND_MS,
   })
   return [unit, ...own]
 }
 
-/** `vitest --mode long` gives the tests that count in rounds or seeds their large dose. */
+/**
+ * `vitest --mode long` gives the tests that count in rounds or seeds their large dose, `--mode fast` leaves
+ * out those that start processes or servers, and those that take minutes by themselves.
+ */
 const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   const isLong = mode === 'long' || process.env['HOLDFAST_TEST_DOSE'] === 'long'
   return {
@@ -57,7 +75,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       // A condition is waited for until it holds; on a busy machine that takes longer than a second.
       expect: { poll: { timeout: 30 * SECOND_MS } },
       env: isLong ? { HOLDFAST_TEST_DOSE: 'long' } : {},
-      projects: createProjects(isLong),
+      projects: createProjects(isLong, mode === 'fast' ? listLeftOut() : []),
     },
   }
 })

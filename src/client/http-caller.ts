@@ -2,7 +2,7 @@ import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from '
 import type { IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { createError } from '../engine/errors.ts'
-import { describeTlsFailure } from '../protocol/tls-failure.ts'
+import { describeTlsFailure, explainHangUp } from '../protocol/tls-failure.ts'
 import type { LockClientSettings } from './lock-client-options.ts'
 
 export interface Call {
@@ -85,7 +85,7 @@ export class HttpCaller {
       readonly headers?: Readonly<Record<string, string>>
     },
   ): Promise<IncomingMessage> {
-    const { server, token } = this.#settings
+    const { server, token, tls } = this.#settings
     const text = body === undefined ? undefined : JSON.stringify(body)
     const headers = {
       ...(text === undefined ? {} : { 'content-type': 'application/json' }),
@@ -102,7 +102,9 @@ export class HttpCaller {
         headers,
       })
       sent.on('response', resolve)
-      sent.on('error', reject)
+      sent.on('error', (error) => {
+        reject(sent.reusedSocket ? error : explainHangUp(error, tls))
+      })
       sent.end(text)
     })
   }

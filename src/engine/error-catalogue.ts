@@ -144,7 +144,7 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry>> = Object.f
     class: 'UnavailableError',
     retryable: false,
     meaning:
-      'The disk refused a write or a sync. The engine has stopped; what it had acknowledged is on disk.',
+      'The disk or the database did not take a write, or cannot be used as it is: somebody has to see to it. What was acknowledged is safe. The embedded engine has stopped; a database is asked again by the next call.',
   },
   LOCK_STORAGE_DAMAGED: {
     class: 'InternalError',

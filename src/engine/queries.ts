@@ -144,6 +144,11 @@ export interface StatsReply {
   readonly ended: number
   /** Where the engine keeps a journal of its own. */
   readonly journal?: JournalStats | undefined
+  /**
+   * Where the engine is that of a server which shares it with others: a text for an operator for each of
+   * those that are alive and decide by other settings than this one.
+   */
+  readonly differences?: readonly string[] | undefined
 }
 
 /** Counted since the engine was opened. */

@@ -7,6 +7,8 @@ export interface EngineSettings {
   readonly shards?: number
   readonly history?: boolean
   readonly settings: Partial<LawSettings>
+  /** For a server: what others on the same store know it by. */
+  readonly announceAs?: string
 }
 
 /** What is kept for longer than this belongs into a database. */

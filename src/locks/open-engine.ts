@@ -93,7 +93,7 @@ async function loadKysely(): Promise<void> {
 
 async function openSql(
   open: () => Promise<SqlDatabase>,
-  { settings }: EngineSettings,
+  { settings, announceAs }: EngineSettings,
 ): Promise<OpenedEngine> {
   const { openSqlEngine } = await import('../engines/sql/open-sql-engine.ts')
   let warnings: readonly string[] | undefined
@@ -102,7 +102,7 @@ async function openSql(
     warnings = database.warnings
     return database
   }
-  return { ...own(await openSqlEngine(openAndNote, { settings })), warnings }
+  return { ...own(await openSqlEngine(openAndNote, { settings, announceAs })), warnings }
 }
 
 function own(engine: LockEngine): OpenedEngine {

@@ -44,3 +44,18 @@ export function describeTlsFailure(error: unknown): TlsFailure | undefined {
   const message = `${what}; give \`cert\` and \`key\`, or --client-cert and --client-key on the command line`
   return { code: 'LOCK_FORBIDDEN', message }
 }
+
+const HUNG_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
+
+/**
+ * A server that does not accept a client's certificate says nothing, but hangs up. So does one that is just
+ * being restarted: it is a guess, for whoever has shown a certificate and was not answered.
+ */
+export function explainHangUp(error: Error, tls: { readonly cert?: unknown } | undefined): Error {
+  const code = 'code' in error ? error.code : undefined
+  if (tls?.cert === undefined || !HUNG_UP.has(code)) return error
+  const message =
+    'it hung up without an answer; if it asks for client certificates, its authority may not have ' +
+    `signed this one (\`cert\`, --client-cert) (${error.message})`
+  return Object.assign(new Error(message, { cause: error }), { code })
+}

@@ -15,6 +15,7 @@ import { RequestHandler } from './http/request-handler.ts'
 import { Router } from './http/router.ts'
 import { FailureReport } from './log/failure-report.ts'
 import { type Log, NO_LOG } from './log/log.ts'
+import { QuietSpell } from './log/quiet-spell.ts'
 import { PresentMetrics } from './metrics/present-metrics.ts'
 import { ServerMetrics } from './metrics/server-metrics.ts'
 import { ROUTES } from './routes/routes.ts'
@@ -79,6 +80,7 @@ export class LockServer {
     const context = createContext(options)
     const { access, metrics, limits } = context
     const failures = new FailureReport(context)
+    const strangers = new QuietSpell(() => context.socketClock.nowMs())
     const handler = new RequestHandler({
       router: new Router(ROUTES),
       context,
@@ -90,6 +92,10 @@ export class LockServer {
       patience: options.patience,
       onRequest: (request, response) => handler.handle(request, response),
       onMalformed: () => metrics.malformed(),
+      onStranger: (reason) => {
+        if (!strangers.isOver(reason)) return
+        context.log.warn('a client was not let in for its certificate', { reason })
+      },
       onRefused: () => metrics.connectionsRefused.add(),
       onConnections: (open) => metrics.connections.set(open),
     })
@@ -97,6 +103,7 @@ export class LockServer {
     http.on('upgrade', (request, socket, head) => sessions.upgrade(request, socket, head))
     await context.events.open(options.engine)
     await access.open()
+    await context.present.open()
     await listen(http, options)
     return new LockServer(context, http, sessions)
   }

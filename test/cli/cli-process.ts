@@ -5,6 +5,11 @@ const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 /** By its own address, so that it is found from any working directory. */
 const LOADER = import.meta.resolve('tsx')
 
+/** The program and its arguments for a command line, as a process of its own takes them. */
+export function toProgram(args: readonly string[]): readonly [string, ...string[]] {
+  return [process.execPath, '--import', LOADER, MAIN, ...args]
+}
+
 export interface CliProcessOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
@@ -22,7 +27,8 @@ export class CliProcess {
 
   constructor(args: readonly string[], options: CliProcessOptions = {}) {
     const { env = {}, cwd, input = '' } = options
-    this.#process = spawn(process.execPath, ['--import', LOADER, MAIN, ...args], {
+    const [program, ...words] = toProgram(args)
+    this.#process = spawn(program, words, {
       env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       ...(cwd !== undefined && { cwd }),

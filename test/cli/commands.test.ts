@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../../src/cli/run-cli.ts'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
@@ -51,7 +51,7 @@ describe('ls', () => {
     const { lines } = await run(['ls'])
     expect(lines[0]).toMatch(/^KEY +KIND +MODE +HELD BY +FOR +LEASE +WAITING +TOKEN$/)
     expect(lines[1]).toMatch(/^layer +operation +write +node-9 +\S+ +\S+ +0 +\d+$/)
-    expect(lines[2]).toMatch(/^orders\/42 +lock +write +node-1-\S+ +\d+ms +(59s|1m) +1 +\d+$/)
+    expect(lines[2]).toMatch(/^orders\/42 +lock +write +node-1-\S+ +[\d.]+m?s +(5\ds|1m) +1 +\d+$/)
     expect(lines[3]).toMatch(/^orders\/43 +lock +read +node-1-\S+ and 1 more +/)
     await lock.release()
     await (await waiting).release()
@@ -113,12 +113,12 @@ describe('show', () => {
     const time = String.raw`\d\d:\d\d:\d\d`
     expect(lines[3]).toMatch(
       new RegExp(
-        `^${lock.owner} +write +${time} +\\d+ms +(59s|1m) +${lock.token} +{"why":"test"}$`,
+        `^${lock.owner} +write +${time} +[\\d.]+m?s +(5\\ds|1m) +${lock.token} +{"why":"test"}$`,
       ),
     )
     expect(lines[5]).toBe('1 waiting:')
     expect(lines[6]).toMatch(/^# +WAITING +MODE +SINCE +FOR$/)
-    expect(lines[7]).toMatch(new RegExp(`^1 +node-1-\\S+ +read +${time} +\\d+ms$`))
+    expect(lines[7]).toMatch(new RegExp(`^1 +node-1-\\S+ +read +${time} +[\\d.]+m?s$`))
     await lock.release()
     await (await waiting).release()
   })
@@ -140,7 +140,7 @@ describe('show', () => {
     const { stdout } = await run(['show', '--kind', 'operation', 'layer'])
     expect(stdout.text).toContain('layer  operation, free')
     expect(stdout.text).toContain('Referenced by node-1')
-    expect(stdout.text).toMatch(/Remembered: pull of version 2 by node-1, \d+ms ago/)
+    expect(stdout.text).toMatch(/Remembered: pull of version 2 by node-1, [\d.]+m?s ago/)
   })
 
   it('gives machines the same as the server does', async () => {
@@ -217,8 +217,8 @@ describe('history', () => {
     await held.forceRelease('b')
     const { lines } = await run(['history'])
     expect(lines[0]).toMatch(/^KEY +HELD BY +MODE +FROM +FOR +END +TOKEN$/)
-    expect(lines[1]).toMatch(new RegExp(`^b +${lock.owner} +write +[\\d:]+ +\\d+ms +forced +`))
-    expect(lines[2]).toMatch(/^a +node-2-\S+ +write +[\d:]+ +\d+ms +released +\d+$/)
+    expect(lines[1]).toMatch(new RegExp(`^b +${lock.owner} +write +[\\d:]+ +[\\d.]+m?s +forced +`))
+    expect(lines[2]).toMatch(/^a +node-2-\S+ +write +[\d:]+ +[\d.]+m?s +released +\d+$/)
     expect((await run(['history', 'a'])).lines).toHaveLength(2)
     expect((await run(['history', '--limit', '1'])).lines).toHaveLength(2)
     expect(await runJson('history', 'b')).toEqual({
@@ -251,9 +251,9 @@ describe('watch', () => {
   async function watch(args: readonly string[], act: () => Promise<void>): Promise<string[]> {
     const io = new CapturedIo({ env: { HOLDFAST_SERVER: server }, columns: 200 })
     const watching = runCli(['watch', ...args], io)
-    await vi.waitFor(() => expect(io.stderr.text).toContain('Watching'))
+    await expect.poll(() => io.stderr.text).toContain('Watching')
     await act()
-    await vi.waitFor(() => expect(io.stdout.text).toContain('released'))
+    await expect.poll(() => io.stdout.text).toContain('released')
     io.raise('SIGINT')
     expect(await watching).toBe(130)
     return io.lines
@@ -276,14 +276,16 @@ describe('watch', () => {
     server = first.url
     const io = new CapturedIo({ env: { HOLDFAST_SERVER: server }, columns: 200 })
     const watching = runCli(['watch'], io)
-    await vi.waitFor(() => expect(io.stderr.text).toContain('Watching'))
+    await expect.poll(() => io.stderr.text).toContain('Watching')
     await first.close()
     const second = await LockServer.open({ engine, port })
     await using again = await connect(server)
-    await vi.waitFor(async () => {
-      await again.withLock('b', async () => {})
-      expect(io.stdout.text).toContain('granted')
-    }, 15_000)
+    await expect
+      .poll(async () => {
+        await again.withLock('b', async () => {})
+        return io.stdout.text
+      })
+      .toContain('granted')
     io.raise('SIGTERM')
     expect(await watching).toBe(143)
     await again.close()

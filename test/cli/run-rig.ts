@@ -11,7 +11,7 @@ import { LockServer } from '../../src/server/lock-server.ts'
 import { CliProcess, type CliProcessOptions } from './cli-process.ts'
 
 const BEATER = fileURLToPath(new URL('beater.mjs', import.meta.url))
-const WAIT = { timeout: 15_000, interval: 10 }
+const WAIT = { timeout: 60_000, interval: 10 }
 
 /** A server in this process, a directory, and command lines in processes of their own. */
 export class RunRig {

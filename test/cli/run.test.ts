@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAlive } from './cli-process.ts'
 import { RunRig } from './run-rig.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 120_000
 
 let rig: RunRig
 
@@ -126,7 +126,8 @@ describe('run', { timeout: TIMEOUT_MS }, () => {
 
   it('passes signals on to the whole group while the command runs', async () => {
     const child = `trap 'echo child >> heard' TERM; echo child >> ready; while :; do sleep 0.05; done`
-    const script = `sh -c "${child}" & trap 'echo leader >> heard; sleep 0.5; exit 7' TERM
+    const leave = 'echo leader >> heard; until grep -q child heard; do sleep 0.05; done; exit 7'
+    const script = `sh -c "${child}" & trap '${leave}' TERM
       echo leader >> ready; while :; do sleep 0.05; done`
     const runner = rig.run(['a', '--grace', '300ms', '--', 'sh', '-c', script])
     await rig.lines('ready', 2)

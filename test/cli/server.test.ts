@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { CliProcess } from './cli-process.ts'
 
-const TIMEOUT_MS = 60_000
-const WAIT = { timeout: 20_000, interval: 20 }
+const TIMEOUT_MS = 240_000
+const WAIT = { timeout: 60_000, interval: 20 }
 
 let directory: string
 let url: string
@@ -53,6 +53,7 @@ describe('the commands and a server in a process of its own', { timeout: TIMEOUT
       await print('run', 'nightly-probe', '--', 'true')
       expect(watcher.stdout).toContain('nightly-probe')
     }, WAIT)
+    probe.catch(() => {})
     const hanging = start('run', 'nightly', '--owner', 'batch-1', '--', 'sleep', '600')
     await vi.waitFor(async () => expect(await print('show', 'nightly')).toContain('batch-1'), WAIT)
     const next = start('run', 'nightly', '--owner', 'batch-2', '--', 'echo', 'my turn')

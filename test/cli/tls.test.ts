@@ -66,6 +66,20 @@ it('a client without a certificate ends with 77 and names the options', async ()
   expect({ code, said }).toEqual({ code: 77, said: expect.stringContaining('--client-cert') })
 })
 
+it('a certificate of another authority ends with 69, and with what may be wrong', async () => {
+  const another = makeCertificate({ name: 'another authority' })
+  const stranger = makeCertificate({ name: 'stranger', issuer: another })
+  const [cert, key] = [join(directory, 'stranger.pem'), join(directory, 'stranger-key.pem')]
+  await writeFile(cert, stranger.cert)
+  await writeFile(key, stranger.key)
+  const options = ['--ca', files.ca, '--client-cert', cert, '--client-key', key]
+  const { code, said } = await list(options)
+  expect({ code, said }).toEqual({
+    code: 69,
+    said: expect.stringMatching(/its authority may not have signed this one .*--client-cert/),
+  })
+}, 60_000)
+
 it('a file that is missing or no certificate is a wrong command line', async () => {
   const missing = await list([], { HOLDFAST_CA: join(directory, 'missing.pem') })
   expect(missing).toEqual({

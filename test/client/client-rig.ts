@@ -6,6 +6,9 @@ import type { LawSettings } from '../../src/law/settings.ts'
 import { LockServer } from '../../src/server/lock-server.ts'
 import { FaultProxy } from '../../src/testing/fault-proxy.ts'
 
+/** Who comes back as fast as it can is in time, on any machine. */
+const GRACE_MS = 6_000
+
 /** A real server, a proxy that can harm what passes, and clients on either way. */
 export class ClientRig {
   readonly engine: LockEngine
@@ -28,7 +31,7 @@ export class ClientRig {
 
   static async open(settings: Partial<LawSettings> = {}): Promise<ClientRig> {
     const engine = openMemoryEngine({ settings })
-    const server = await LockServer.open({ engine, settings, sessionGraceMs: 2_000 })
+    const server = await LockServer.open({ engine, settings, sessionGraceMs: GRACE_MS })
     const proxy = await FaultProxy.listen({ target: { port: server.address.port } })
     return new ClientRig({ engine, proxy, server, settings })
   }
@@ -63,7 +66,7 @@ export class ClientRig {
       engine: this.engine,
       settings,
       port,
-      sessionGraceMs: 2_000,
+      sessionGraceMs: GRACE_MS,
     })
   }
 

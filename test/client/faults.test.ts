@@ -150,7 +150,7 @@ describe('a lock client that listens', () => {
 
 describe('a time-out', () => {
   it('is tried again, and the request takes effect once', async () => {
-    const a = rig.proxied('node-a', { waitBy: 'polling', requestTimeout: 200 })
+    const a = rig.proxied('node-a', { waitBy: 'polling', requestTimeout: 2_000 })
     await a.lock(OTHER)
     rig.proxy.set({ toClient: { kind: 'black-hole' } })
     const locking = a.lock(PULL)
@@ -166,7 +166,7 @@ describe('a time-out', () => {
   it('is an error when it happens as often as is tried', async () => {
     const a = rig.proxied('node-a', {
       waitBy: 'polling',
-      requestTimeout: 50,
+      requestTimeout: 1_000,
       maxRetries: 2,
       retryInterval: 1,
     })

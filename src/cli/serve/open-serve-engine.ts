@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { isLockError } from '../../engine/errors.ts'
 import { openFileEngine } from '../../engines/embedded/embedded-engine.ts'
@@ -9,7 +10,8 @@ import { SettingError } from '../settings/setting-error.ts'
 /** The engine that a server was told to keep its locks in. */
 export async function openServeEngine(settings: ServeSettings): Promise<OpenedEngine> {
   const { engine: url, data, shards, law, sources } = settings
-  const options = { settings: law, shards, history: true }
+  const announceAs = `${hostname()}, process ${process.pid}`
+  const options = { settings: law, shards, history: true, announceAs }
   if (url === undefined) {
     const engine = await openFileEngine(resolve(data), options)
     return { engine, close: () => engine.close() }

@@ -1,6 +1,8 @@
 import { type Agent, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import type { ClientRequest, RequestOptions } from 'node:http'
+import type { SecureContextOptions } from 'node:tls'
 import type { Clock, Timer } from '../../time/clock.ts'
+import { explainHangUp } from '../../protocol/tls-failure.ts'
 import { toTlsError } from './remote-errors.ts'
 
 /** Longer answers are taken for a defect of whoever sends them. */
@@ -10,6 +12,8 @@ export interface AttemptOptions {
   readonly request: (options: RequestOptions) => ClientRequest
   readonly target: RequestOptions
   readonly agent: Agent
+  /** What the agent shows and trusts. */
+  readonly tls: SecureContextOptions | undefined
   readonly method: string
   readonly path: string
   readonly headers: OutgoingHttpHeaders
@@ -83,7 +87,9 @@ export class HttpAttempt {
       if (!socket.connecting) this.#isConnected = true
       else socket.once('connect', () => (this.#isConnected = true))
     })
-    request.on('error', fail)
+    request.on('error', (error) => {
+      fail(request.reusedSocket ? error : explainHangUp(error, this.#options.tls))
+    })
     request.on('information', ({ statusCode }) => {
       this.#heard()
       if (statusCode === 102) this.#options.onProcessing()

@@ -100,6 +100,7 @@ export class HttpLink {
       request: this.#request,
       target: this.#target,
       agent: this.#agent,
+      tls: this.#options.tls,
       method: call.method,
       path: this.#basePath + call.path,
       headers: {

@@ -7,6 +7,7 @@ import { SERVER_FRAME_BYTES_MAX } from '../../protocol/session/session-limits.ts
 import { FRAME_CLOSE_CODES } from '../../protocol/websocket/frame-format.ts'
 import { FrameSocket } from '../../protocol/websocket/frame-socket.ts'
 import { acceptKey, WEBSOCKET_VERSION } from '../../protocol/websocket/handshake.ts'
+import { explainHangUp } from '../../protocol/tls-failure.ts'
 import { toTlsError } from './remote-errors.ts'
 import { HANDSHAKE_MS_MAX } from './session-limits.ts'
 
@@ -62,7 +63,7 @@ export class SessionSocket {
     })
     request.on('timeout', () => request.destroy(new Error('the handshake takes too long')))
     request.on('error', (error) => {
-      this.#cause ??= toTlsError(error) ?? error
+      this.#cause ??= toTlsError(error) ?? explainHangUp(error, options.tls)
     })
     request.on('close', () => {
       if (this.#socket === undefined) this.#end(FRAME_CLOSE_CODES.cutOff, '')

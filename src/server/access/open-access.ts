@@ -3,7 +3,8 @@ import type { AuditLog } from '../audit-log.ts'
 import type { ServerContext } from '../server-context.ts'
 import { Access } from './access.ts'
 import { Authenticator } from './authenticator.ts'
-import { HoldCounts } from './hold-counts.ts'
+import { HoldBook } from './hold-book.ts'
+import { HoldBound } from './hold-bound.ts'
 import { isLoopback } from './loopback.ts'
 import type { TokenEntry } from './token-file.ts'
 
@@ -37,14 +38,17 @@ export function createAccess(
 ): Access {
   const { engine, clock, limits, events, metrics } = context
   const authenticator = tokens === undefined ? undefined : new Authenticator(tokens)
-  const holds = new HoldCounts({
+  const counting = {
     engine,
     names: authenticator === undefined ? undefined : () => authenticator.names,
+    clock,
     nowMs: () => clock.nowMs(),
-  })
+  }
+  const book = engine.capabilities.shared ? new HoldBook(counting) : undefined
+  const holds = book ?? new HoldBound(counting)
   events.listen(({ event }) => holds.hear(event))
   return new Access({
-    engine,
+    engine: book?.follow(engine) ?? engine,
     limits,
     holds,
     authenticator,

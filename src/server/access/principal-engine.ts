@@ -87,7 +87,7 @@ export class PrincipalEngine implements LockEngine {
   async read<Q extends Query>(query: Q): Promise<ReplyOf<Q>>
   async read(query: Query): Promise<ReplyOf<Query>> {
     const view = this.#view
-    if (query.kind === 'stats') return withoutPaths(await this.#engine.read(query))
+    if (query.kind === 'stats') return forClients(await this.#engine.read(query))
     if (view.isPlain) return this.#engine.read(query)
     switch (query.kind) {
       case 'inspect':
@@ -153,8 +153,8 @@ export class PrincipalEngine implements LockEngine {
   /** Commands on one key keep their order, so there is no waiting here unless the limit is near. */
   #ask(command: Acquire | Begin, options?: ApplyOptions): Outcome | Promise<Outcome> {
     const { holds, principal, limits } = this.#parts
-    const isFree = holds.surelyHasRoom(principal.name, limits.holds)
-    return isFree ? this.#askNow(command, options) : this.#askAtLimit(command, options)
+    const hasRoom = holds.hasRoom(principal.name, limits.holds)
+    return hasRoom ? this.#askNow(command, options) : this.#askAtLimit(command, options)
   }
 
   #askNow(command: Acquire | Begin, options?: ApplyOptions): Outcome | Promise<Outcome> {
@@ -182,7 +182,9 @@ export class PrincipalEngine implements LockEngine {
   /** Asking again, or for one more step of a hold that is there, does not make one more hold. */
   async #askAtLimit(command: Acquire | Begin, options?: ApplyOptions): Promise<Outcome> {
     const { holds, principal, limits } = this.#parts
-    const hasRoom = await holds.hasRoom(principal.name, limits.holds)
+    await holds.recount(principal.name)
+    // Looked at and taken in one go, because others have waited for the same count.
+    const hasRoom = holds.hasRoom(principal.name, limits.holds)
     if (hasRoom || (await this.#isKnown(command))) return this.#askNow(command, options)
     return {
       kind: 'refused',
@@ -254,9 +256,10 @@ export class PrincipalEngine implements LockEngine {
   }
 }
 
-/** What a disk says of its failures names files of the server, which is no client's business. */
-function withoutPaths(stats: StatsReply): StatsReply {
+/** Files of the server, which a failing disk names, and machines beside it are no client's business. */
+function forClients(reply: StatsReply): StatsReply {
+  const { differences: _, ...stats } = reply
   if (stats.journal?.lastCompactionError === undefined) return stats
-  const { lastCompactionError: _, ...journal } = stats.journal
+  const { lastCompactionError: __, ...journal } = stats.journal
   return { ...stats, journal }
 }

@@ -29,6 +29,8 @@ export interface ListenerOptions {
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
   /** Something came that is not HTTP, or came too slowly. */
   readonly onMalformed: () => void
+  /** A client was not let in, because it had no certificate or one that no authority of ours has signed. */
+  readonly onStranger: (reason: string) => void
   /** A connection above the limit. */
   readonly onRefused: () => void
   /** How many connections are open now. */
@@ -87,6 +89,8 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     onMalformed()
+    const reason = findStrangeness(error, socket)
+    if (reason !== undefined) options.onStranger(reason)
     answerMalformed(error, socket as Socket)
   })
   server.maxConnections = connections + REFUSED_MAX
@@ -127,6 +131,16 @@ interface TlsOptions {
   readonly ca?: string
   readonly requestCert?: boolean
   readonly rejectUnauthorized?: boolean
+}
+
+/**
+ * Why a handshake ended, if it was for the client's certificate. All that such a client notices is that
+ * the connection is closed, because that is what Node does.
+ */
+function findStrangeness({ code }: NodeJS.ErrnoException, socket: Duplex): string | undefined {
+  if (code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE') return 'it has none'
+  const reason: unknown = 'authorizationError' in socket ? socket.authorizationError : undefined
+  return typeof reason === 'string' ? reason : undefined
 }
 
 function refuse(response: ServerResponse): void {

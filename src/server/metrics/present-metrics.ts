@@ -7,7 +7,7 @@ const LAG_RESOLUTION_MS = 10
 const QUANTILES = [50, 99, 100]
 const NS_PER_S = 1e9
 
-type Present = Pick<ServerContext, 'engine' | 'held' | 'streams' | 'metrics'>
+type Present = Pick<ServerContext, 'engine' | 'held' | 'streams' | 'metrics' | 'log'>
 
 /** What there is at the moment, read anew for everyone who asks. */
 export class PresentMetrics {
@@ -19,6 +19,8 @@ export class PresentMetrics {
   readonly #compactionFailures: Counter
   readonly #loop: IntervalHistogram = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
   readonly #context: Present
+  /** What the log was told when somebody last looked. */
+  #differences: readonly string[] = []
 
   constructor(context: Present) {
     this.#context = context
@@ -30,6 +32,10 @@ export class PresentMetrics {
       waiters: gauge('holdfast_waiters', 'Requests that wait in queues.'),
       sessions: gauge('holdfast_sessions', 'Sessions that are alive.'),
       references: gauge('holdfast_references', 'References of nodes to resources.'),
+      differing: gauge(
+        'holdfast_differing_servers',
+        'Live servers on the same engine that decide by other settings than this one.',
+      ),
       streams: gauge('holdfast_streams', 'Open event streams.'),
       heldRequests: gauge('holdfast_held_requests', 'HTTP requests that are held open.'),
       resident: gauge('process_resident_memory_bytes', 'Memory of the process.'),
@@ -68,7 +74,13 @@ export class PresentMetrics {
     this.#set('heldRequests', held.size)
     this.#readProcess()
     this.#readJournal(stats)
+    this.#readDifferences(stats)
     return metrics.registry.write()
+  }
+
+  /** Looks at the other servers on the engine; what they decide otherwise is said in the log, once. */
+  async open(): Promise<void> {
+    this.#readDifferences(await this.#context.engine.read({ kind: 'stats' }))
   }
 
   close(): void {
@@ -90,6 +102,17 @@ export class PresentMetrics {
       this.#lag.set(Math.max(0, lateNs) / NS_PER_S, String(percent / 100))
     }
     this.#loop.reset()
+  }
+
+  #readDifferences({ differences = [] }: StatsReply): void {
+    this.#set('differing', differences.length)
+    for (const difference of differences) {
+      if (this.#differences.includes(difference)) continue
+      this.#context.log.warn(
+        `another server on this engine has other settings, so locks depend on which one is asked: ${difference}`,
+      )
+    }
+    this.#differences = differences
   }
 
   #readJournal({ journal }: StatsReply): void {

@@ -6,7 +6,7 @@ import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test
 import { findFreePort } from '../../services/free-port.ts'
 import { post, ServeRig } from './served-process.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 120_000
 const rig = new ServeRig()
 
 afterEach(() => rig.close())

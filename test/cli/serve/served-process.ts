@@ -24,9 +24,7 @@ export class ServeRig {
   /** Resolves when it says that it listens. */
   async serve(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Serving> {
     const started = this.start(['--port', '0', ...args], env)
-    await expect
-      .poll(() => started.stdout.includes('\n') || started.hasEnded, { timeout: 15_000 })
-      .toBe(true)
+    await expect.poll(() => started.stdout.includes('\n') || started.hasEnded).toBe(true)
     const url = /^listening on (\S+)\n/.exec(started.stdout)?.[1]
     if (url === undefined) throw new Error(`it does not listen: ${started.stderr}`)
     return { started, url }

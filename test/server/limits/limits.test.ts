@@ -166,6 +166,16 @@ describe('holds', () => {
     expect((await ask('new')).status).toBe(429)
   })
 
+  it('many at once do not slip through a count that was too high', async () => {
+    const engine = await openTestEngine()
+    const acquire = { kind: 'acquire', owner: 'o' } as const
+    for (const key of ['a', 'b', 'c']) await engine.apply({ ...acquire, key, requestId: '1' })
+    await engine.apply({ ...acquire, key: 'd', requestId: '1' })
+    await open({ holds: 4 }, { engine, tokens: tokensFor({ name: 'alice' }) })
+    const asked = Array.from({ length: 20 }, (_, index) => ask(`k${index}`, {}, 'alice-token'))
+    expect((await Promise.all(asked)).filter(({ status }) => status === 200)).toHaveLength(4)
+  })
+
   it('of one principal are not those of another', async () => {
     await open({ holds: 1 }, { tokens: tokensFor({ name: 'alice' }, { name: 'bob' }) })
     expect((await ask('a', {}, 'alice-token')).status).toBe(200)

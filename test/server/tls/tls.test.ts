@@ -1,6 +1,8 @@
 import { Agent, type AgentOptions, request } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
+import { Log } from '../../../src/server/log/log.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { type Served, serve, tokensFor } from '../served.ts'
 import { makeCertificate } from './make-certificate.ts'
 
@@ -89,6 +91,27 @@ describe('a server with an authority for clients', () => {
     await expect(get(agentWith({ cert: stranger.cert, key: stranger.key }))).rejects.toThrow(
       REFUSED,
     )
+  })
+
+  it('says once in its log whom it does not let in, and why', async () => {
+    const lines: string[] = []
+    const write = (line: string): void => void lines.push(line)
+    const log = new Log({ level: 'info', form: 'json', write, wallMs: () => 0 })
+    // Its clock stands still, so nothing is told twice.
+    const socketClock = new VirtualClock()
+    served = await serve({ tls: { ...ours, ca: authority.cert }, log, socketClock })
+    const { cert, key } = stranger
+    for (let turn = 0; turn < 3; turn += 1) {
+      await expect(get(agentWith({ cert, key }))).rejects.toThrow(REFUSED)
+    }
+    await expect(get(agentWith())).rejects.toThrow(REFUSED)
+    await expect.poll(() => lines).toHaveLength(2)
+    const told = { time: expect.any(String), level: 'warn' }
+    const message = 'a client was not let in for its certificate'
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { ...told, message, reason: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
+      { ...told, message, reason: 'it has none' },
+    ])
   })
 
   it('may listen beyond this machine, and still asks for tokens where there are some', async () => {
