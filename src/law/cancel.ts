@@ -1,9 +1,9 @@
 import { keepPlace } from './acquire.ts'
-import type { Cancel, CancelReason, HangUp, Leave, Withdraw } from './commands.ts'
+import type { Cancel, CancelReason, Entrust, HangUp, Leave, Withdraw } from './commands.ts'
 import type { Decision, Draft } from './draft.ts'
-import { dropStep } from './hold-steps.ts'
+import { copyHold, dropStep, toGranted } from './hold-steps.ts'
 import { dismiss, moveQueue } from './queue.ts'
-import { endByOthers } from './release.ts'
+import { endByOthers, refuseStranger } from './release.ts'
 import type { HoldEnd, Step } from './view.ts'
 
 /** Leave the queue. A grant that was made there and that its owner has not taken is undone. */
@@ -117,4 +117,20 @@ export function hangUp(draft: Draft, { owner, requestId }: HangUp): Decision {
   const waiter = draft.waiter(owner, requestId)
   if (waiter === undefined) return draft.decided({ kind: 'refused', code: 'not_holder' })
   return draft.decided(keepPlace(draft, waiter, { isOpen: false }))
+}
+
+/**
+ * Whoever is connected to the owner has the grant in hand: from here on it is as if the waiter had been
+ * connected when it was granted. One that was taken stays taken.
+ */
+export function entrust(draft: Draft, { owner, requestId }: Entrust): Decision {
+  const hold = draft.hold(owner)
+  const step = hold?.steps.find((one) => requestId === undefined || one.requestId === requestId)
+  if (hold === undefined || step === undefined) return draft.decided(refuseStranger(draft, owner))
+  if (step.claimByMs !== null) {
+    const entrusted = { ...step, claimByMs: Number.POSITIVE_INFINITY }
+    const steps = hold.steps.map((one) => (one === step ? entrusted : one))
+    draft.setHold(copyHold(hold, { steps }))
+  }
+  return draft.decided(toGranted(hold, step.mode, draft.nowMs))
 }

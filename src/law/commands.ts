@@ -174,5 +174,24 @@ export interface HangUp {
   readonly requestId: string
 }
 
+/**
+ * Decided when whoever holds a call open has heard of a grant that was made elsewhere: it tells the owner
+ * now, or has the grant undone if that fails. Nobody else has to claim it in time.
+ */
+export interface Entrust {
+  readonly kind: 'entrust'
+  readonly owner: string
+  /** Absent for an operation, which has one standing whatever its request id. */
+  readonly requestId: string | undefined
+}
+
 /** What is decided on one key. */
-export type KeyCommand = LockCommand | OperationCommand | Force | Unref | Expire | Leave | HangUp
+export type KeyCommand =
+  | LockCommand
+  | OperationCommand
+  | Force
+  | Unref
+  | Expire
+  | Leave
+  | HangUp
+  | Entrust

@@ -1,6 +1,6 @@
 import { acquire } from './acquire.ts'
 import { unreachable } from './assert.ts'
-import { cancel, hangUp, leave, withdraw } from './cancel.ts'
+import { cancel, entrust, hangUp, leave, withdraw } from './cancel.ts'
 import type { KeyCommand } from './commands.ts'
 import { type Decision, Draft } from './draft.ts'
 import { expire } from './expire.ts'
@@ -49,6 +49,8 @@ export function decideInFull(view: KeyView, command: KeyCommand, nowMs: number):
       return leave(draft, command)
     case 'hang-up':
       return hangUp(draft, command)
+    case 'entrust':
+      return entrust(draft, command)
     case 'expire':
       return draft.decided({ kind: 'swept', count: expired })
     default:

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { toClosed, toInvalidArgument } from '../engine/engine-errors.ts'
 import { createError, isLockError, type LockError } from '../engine/errors.ts'
-import type { KeyJob } from '../engines/sql/key-work.ts'
+import type { KeyJob } from '../engines/sql/key-run.ts'
 import { SqlEngine } from '../engines/sql/sql-engine.ts'
 import type { Acquire, Release, Renew } from '../law/commands.ts'
 import { TYPE_CHARS_MAX } from '../law/limits.ts'

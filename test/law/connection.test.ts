@@ -82,3 +82,54 @@ describe('a waiter without an open call', () => {
     expect(story.last.changes).toEqual([])
   })
 })
+
+describe('a grant that is entrusted to whoever is connected to its owner', () => {
+  function grantUnasked(namespace: 'lock' | 'operation'): LawStory {
+    const story = new LawStory(SETTINGS)
+    if (namespace === 'lock') {
+      story.acquire('x')
+      story.wait('pull:n', 'write', { requestId: '1', detach: true })
+      story.release('x')
+    } else {
+      story.begin('pull', 'm')
+      story.begin('pull', 'n', { requestId: '1' })
+      story.finish('pull', 'm', { success: false })
+    }
+    return story
+  }
+
+  it.each([
+    ['lock', '1'],
+    ['operation', undefined],
+  ] as const)('need not be claimed in time, and can be undone: %s', (namespace, requestId) => {
+    const story = grantUnasked(namespace)
+    const place = { namespace, key: 'a' }
+    const entrust = { kind: 'entrust', owner: 'pull:n', requestId } as const
+    expect(story.run(entrust, place)).toMatchObject({ kind: 'granted', writes: 1 })
+    story.pass(2_000, namespace)
+    expect(story.holders('a', namespace)).toEqual(['pull:n'])
+    const cancel =
+      namespace === 'lock'
+        ? ({ kind: 'cancel', key: 'a', owner: 'pull:n', reason: 'abandoned' } as const)
+        : ({ kind: 'withdraw', type: 'pull', resource: 'a', node: 'n' } as const)
+    expect(story.run(cancel)).toMatchObject({ cancelled: true })
+    expect(story.holders('a', namespace)).toEqual([])
+  })
+
+  it('stays taken if its owner has asked for it meanwhile', () => {
+    const story = grantUnasked('lock')
+    story.wait('pull:n', 'write', { requestId: '1' })
+    story.run({ kind: 'entrust', owner: 'pull:n', requestId: '1' })
+    expect(story.last.changes).toEqual([])
+    const cancel = { kind: 'cancel', key: 'a', owner: 'pull:n', reason: 'abandoned' } as const
+    expect(story.run(cancel)).toMatchObject({ cancelled: false })
+  })
+
+  it('is refused if it was undone before', () => {
+    const story = grantUnasked('lock')
+    story.pass(2_000)
+    const entrust = { kind: 'entrust', owner: 'pull:n', requestId: '1' } as const
+    expect(story.run(entrust)).toEqual({ kind: 'refused', code: 'not_holder', end: 'unclaimed' })
+    expect(story.last.changes).toEqual([])
+  })
+})

@@ -3,7 +3,7 @@ import { type Explored, explore, type Scope } from './explore.ts'
 
 export const isLong: boolean = process.env['HOLDFAST_TEST_DOSE'] === 'long'
 
-export const EXPLORATION_TIMEOUT_MS: number = isLong ? 3_600_000 : 240_000
+export const EXPLORATION_TIMEOUT_MS: number = isLong ? 3_600_000 : 600_000
 
 /** Says how much was explored, and fails where it is less than the floor: no scope shrinks unnoticed. */
 export function exploreAndReport(scope: Scope, floor: Explored): void {

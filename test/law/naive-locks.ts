@@ -222,6 +222,14 @@ export function hangUp(turn: Turn, owner: string, id: string): Outcome {
   return positionAnswer(turn, waiter)
 }
 
+export function entrust(turn: Turn, owner: string, id: string | undefined): Outcome {
+  const hold = holdOf(turn.key, owner)
+  const step = hold?.steps.find((one) => id === undefined || one.id === id)
+  if (hold === undefined || step === undefined) return strangerAnswer(turn, owner)
+  if (step.claimBy !== null) step.claimBy = Infinity
+  return grantedAnswer(turn, hold, step.mode)
+}
+
 export function cancel(turn: Turn, command: GivingUp): Outcome {
   const { owner, requestId: id, reason = 'cancelled' } = command
   const isMeant = (name: string): boolean => id === undefined || name === id

@@ -37,6 +37,7 @@ export function placeOf(command: KeyCommand): Place {
     case 'expire':
     case 'leave':
     case 'hang-up':
+    case 'entrust':
       return { namespace: 'lock', key: 'a' }
     default:
       return { namespace: 'lock', key: command.key }

@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
 import type { Connection, SqlDialect } from './sql-dialect.ts'
+import { type Rows, type Statement, statement, words } from './statement.ts'
 
 /**
  * The clock that decides: that of the database, so that no two processes disagree about what has expired.
@@ -16,12 +16,17 @@ export class DatabaseClock {
 
   async nowMs(db: Connection): Promise<number> {
     if (this.#fixed !== undefined) return this.#fixed()
-    const { rows } = await sql<{ now: number }>`select ${this.#dialect.nowMs} as now`.execute(db)
-    return Number(rows[0]?.now)
+    const [rows] = await this.#dialect.run(db, [this.select])
+    return this.toNowMs(rows)
   }
 
-  /** What a statement that read the clock itself found. */
-  orFixed(nowMs: number): number {
-    return this.#fixed?.() ?? nowMs
+  /** To be asked together with something else. */
+  get select(): Statement {
+    return statement`select ${words(this.#dialect.nowMs)} as now`
+  }
+
+  /** What a statement found that read the clock as `now`. */
+  toNowMs(rows: Rows | undefined): number {
+    return this.#fixed?.() ?? Number(rows?.[0]?.['now'])
   }
 }

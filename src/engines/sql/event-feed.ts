@@ -2,18 +2,15 @@ import type { WatchFilter, Watching, WatchListener } from '../../engine/engine.t
 import { Watchers } from '../../engine/watchers.ts'
 import type { LawEvent } from '../../law/events.ts'
 import type { Clock } from '../../time/clock.ts'
-import type { DatabaseClock } from './database-clock.ts'
 import type { Transactor } from './transactor.ts'
-
-/** For how long events are written after somebody last said that they watch, and how long they are kept. */
-export const WATCHED_MS = 60_000
+import { WATCHED_MS, type WatchNotice } from './watch-notice.ts'
 
 /** A number that was given out and not seen for this long will not be seen any more. */
 const GAP_MS = 5_000
 
 export interface EventFeedOptions {
   readonly transactor: Transactor
-  readonly clock: DatabaseClock
+  readonly notice: WatchNotice
   /** Runs as that of the database does. */
   readonly timers: Clock
   /** Told whether anyone here watches. */
@@ -36,8 +33,10 @@ export class EventFeed {
   #gapSinceMs: number | undefined
   #lastReadMs = 0
   #renewAtMs = 0
+  #isRenewing = false
+  #starting: Promise<void> | undefined
   #reading: Promise<void> | undefined
-  #isMore = false
+  #next: Promise<void> | undefined
 
   constructor(options: EventFeedOptions) {
     this.#options = options
@@ -49,65 +48,76 @@ export class EventFeed {
   }
 
   async watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
-    if (this.#watchers.isEmpty) await this.#start()
+    // What was before is for those who were there.
+    if (!this.#watchers.isEmpty) await this.read()
+    else {
+      this.#starting ??= this.#startAnew().finally(() => {
+        this.#starting = undefined
+      })
+      await this.#starting
+    }
     return this.#watchers.add(filter, listener)
+  }
+
+  /** A reading for those who have left must not go on in what begins now. */
+  async #startAnew(): Promise<void> {
+    await this.read().catch(() => {})
+    await this.#start()
   }
 
   /** From now on events are written, and those before are nobody's. */
   async #start(): Promise<void> {
-    await this.#announce()
-    const row = await this.#options.transactor.run((db) =>
-      db
-        .selectFrom('holdfast_events')
-        .select((eb) => eb.fn.max<number | null>('id').as('last'))
-        .executeTakeFirstOrThrow(),
-    )
-    this.#upTo = Number(row.last ?? 0)
+    const { notice, timers } = this.#options
+    this.#upTo = await notice.begin()
     this.#seen.clear()
     this.#gapSinceMs = undefined
-    this.#lastReadMs = this.#options.timers.nowMs()
+    this.#lastReadMs = timers.nowMs()
+    this.#renewAtMs = timers.nowMs() + WATCHED_MS / 3
   }
 
-  async #announce(): Promise<void> {
-    const { transactor, clock } = this.#options
-    await transactor.write(async (db) => {
-      const untilMs = (await clock.nowMs(db)) + WATCHED_MS
-      await db
-        .updateTable('holdfast_state')
-        .set({ watched_until_ms: untilMs })
-        .where('id', '=', 1)
-        .where('watched_until_ms', '<', untilMs)
-        .execute()
-    })
-    this.#renewAtMs = this.#options.timers.nowMs() + WATCHED_MS / 3
+  /** Nobody waits for it: others may stand in its way, and it is in time the next time as well. */
+  async #renew(): Promise<void> {
+    const { notice, timers } = this.#options
+    if (this.#isRenewing || timers.nowMs() <= this.#renewAtMs) return
+    this.#isRenewing = true
+    try {
+      await notice.renew()
+      this.#renewAtMs = timers.nowMs() + WATCHED_MS / 3
+    } catch {
+      // The database is away, and whoever reads on is told.
+    } finally {
+      this.#isRenewing = false
+    }
   }
 
-  /** Read what is new. One reading at a time; who asks during one gets another. */
+  /** Resolves when everything was told that had happened before. One reading at a time. */
   read(): Promise<void> {
-    if (this.#reading !== undefined) {
-      this.#isMore = true
+    if (this.#next !== undefined) return this.#next
+    if (this.#reading === undefined) {
+      this.#reading = this.#readAll().finally(() => {
+        this.#reading = undefined
+      })
       return this.#reading
     }
-    this.#reading = this.#readAll().finally(() => {
-      this.#reading = undefined
-    })
-    return this.#reading
+    // The one under way may have begun too early.
+    this.#next = this.#reading
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined
+        return this.read()
+      })
+    return this.#next
   }
 
   async #readAll(): Promise<void> {
-    do {
-      this.#isMore = false
-      if (this.#watchers.isEmpty) return
-      if (this.#options.timers.nowMs() > this.#renewAtMs) await this.#announce()
-      await this.#readOnce()
-    } while (this.#isMore)
+    if (this.#watchers.isEmpty) return
+    void this.#renew()
+    await this.#readOnce()
   }
 
   async #readOnce(): Promise<void> {
     const nowMs = this.#options.timers.nowMs()
-    const isTooLate = nowMs - this.#lastReadMs > WATCHED_MS / 2
-    this.#lastReadMs = nowMs
-    if (isTooLate) {
+    if (nowMs - this.#lastReadMs > WATCHED_MS / 2) {
       await this.#start()
       this.#watchers.tellReset(this.#options.timers.wallMs())
       return
@@ -120,6 +130,7 @@ export class EventFeed {
         .orderBy('id')
         .execute(),
     )
+    this.#lastReadMs = nowMs
     for (const { id, at_ms: atMs, body } of rows) {
       if (this.#seen.has(id)) continue
       this.#seen.add(id)

@@ -4,7 +4,7 @@ import type { Outcome } from '../../law/outcomes.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import type { SessionBook } from './session-book.ts'
-import type { Connection, KeyName } from './sql-dialect.ts'
+import type { Connection, KeyName, SqlDialect } from './sql-dialect.ts'
 import type { Transactor } from './transactor.ts'
 
 /** Keys that are looked at in one go. */
@@ -14,11 +14,17 @@ const SWEEP_MAX = 200
 const LOOK_MS = 1_000
 
 export interface ExpiryOptions {
+  readonly dialect: SqlDialect
   readonly transactor: Transactor
   readonly databaseClock: DatabaseClock
   readonly clock: Clock
   readonly sessions: SessionBook
   readonly decide: (name: KeyName, command: KeyCommand) => Promise<Outcome>
+}
+
+interface SweepOptions {
+  /** Whether keys that somebody is at are left to them. */
+  readonly leavesLocked: boolean
 }
 
 const EXPIRE = Object.freeze({ kind: 'expire' })
@@ -49,10 +55,18 @@ export class Expiry {
   }
 
   /** End everything that is due now. Returns how many holds and waiters that were. */
-  async sweep(): Promise<number> {
+  sweep(): Promise<number> {
+    return this.#sweep({ leavesLocked: false })
+  }
+
+  /**
+   * Where nobody asked, a key that somebody is at is left to them: whoever decides on a key ends what is
+   * due there first. If they die, its row is free again for the next look.
+   */
+  async #sweep(options: SweepOptions): Promise<number> {
     let count = 0
     for (;;) {
-      const due = await this.#options.transactor.run((db) => this.#findDue(db))
+      const due = await this.#options.transactor.run((db) => this.#findDue(db, options))
       for (const id of due.sessions) count += await this.#options.sessions.end(id)
       const outcomes = await Promise.all(due.keys.map((name) => this.#options.decide(name, EXPIRE)))
       for (const one of outcomes) if (one.kind === 'swept') count += one.count
@@ -63,7 +77,10 @@ export class Expiry {
     }
   }
 
-  async #findDue(db: Connection): Promise<{
+  async #findDue(
+    db: Connection,
+    { leavesLocked }: SweepOptions,
+  ): Promise<{
     readonly nowMs: number
     readonly sessions: readonly string[]
     readonly keys: readonly KeyName[]
@@ -72,9 +89,10 @@ export class Expiry {
     const nowMs = await this.#options.databaseClock.nowMs(db)
     const sessions = await sql<{ id: string }>`
       select id from holdfast_sessions where due_at_ms <= ${nowMs} or ended = 1`.execute(db)
-    const keys = await sql<KeyName>`
-      select space, name from holdfast_keys where due_at_ms <= ${nowMs}
-      order by due_at_ms limit ${sql.lit(SWEEP_MAX)}`.execute(db)
+    let keys = await selectDue(db, nowMs)
+    if (leavesLocked && keys.length > 0) {
+      keys = await selectDue(db, nowMs, this.#options.dialect.skipLocked)
+    }
     const next = await sql<{ next: number | null }>`
       select min(due) as next from (
         select min(due_at_ms) as due from holdfast_keys where due_at_ms > ${nowMs}
@@ -84,7 +102,7 @@ export class Expiry {
     return {
       nowMs,
       sessions: sessions.rows.map(({ id }) => id),
-      keys: keys.rows,
+      keys,
       nextAtMs: nextAtMs === null ? null : Number(nextAtMs),
     }
   }
@@ -104,7 +122,7 @@ export class Expiry {
     this.#setTimer(LOOK_MS)
     if (this.#sweeping !== undefined) return
     // What could not be done now is tried again within a second.
-    this.#sweeping = this.sweep()
+    this.#sweeping = this.#sweep({ leavesLocked: true })
       .catch(() => 0)
       .finally(() => {
         this.#sweeping = undefined
@@ -116,4 +134,11 @@ export class Expiry {
     this.#timer?.cancel()
     await this.#sweeping
   }
+}
+
+async function selectDue(db: Connection, nowMs: number, locking = ''): Promise<KeyName[]> {
+  const { rows } = await sql<KeyName>`
+    select space, name from holdfast_keys where due_at_ms <= ${nowMs}
+    order by due_at_ms limit ${sql.lit(SWEEP_MAX)} ${sql.raw(locking)}`.execute(db)
+  return rows
 }

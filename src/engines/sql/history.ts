@@ -71,10 +71,13 @@ export class HistoryTrimmer {
       .selectFrom('holdfast_history')
       .select((eb) => eb.fn.max<number | null>('id').as('id'))
       .executeTakeFirstOrThrow()
-    const busy = await sql<KeyName>`
-      select distinct space, name from holdfast_history where id > ${this.#upTo}`.execute(db)
+    const full = await sql<KeyName>`
+      select one.space, one.name from holdfast_history one
+      join (select distinct space, name from holdfast_history where id > ${this.#upTo}) busy
+        on busy.space = one.space and busy.name = one.name
+      group by one.space, one.name having count(*) > ${PER_KEY_MAX}`.execute(db)
     let removed = old
-    for (const name of busy.rows) removed += await trimKey(db, name)
+    for (const name of full.rows) removed += await trimKey(db, name)
     this.#upTo = Number(newest.id ?? 0)
     return removed
   }

@@ -1,6 +1,6 @@
 import type { Hold, HoldEnd } from '../../law/view.ts'
 import { MissingPart } from './missing-part.ts'
-import { dueAtMsOfHold } from './row-codec.ts'
+import { dueAtMsOfHold, type PlacedWaiter, type UntakenStep } from './row-codec.ts'
 
 /** A hold that ended in this transaction. */
 export interface EndedHold {
@@ -17,6 +17,7 @@ export class HoldsSnapshot {
   readonly sessions: Set<string> = new Set()
   /** By owner; `undefined` for one that is known not to hold. */
   readonly #holds = new Map<string, Hold | undefined>()
+  #sorted: readonly Hold[] | undefined
   readonly changed: Set<string> = new Set()
   readonly gone: Set<string> = new Set()
   readonly ends: EndedHold[] = []
@@ -30,7 +31,7 @@ export class HoldsSnapshot {
   /** Take rows from the table. Those that a decision has touched already stay as it left them. */
   take(holds: Iterable<Hold>): void {
     for (const hold of holds) {
-      if (!this.#holds.has(hold.owner)) this.#holds.set(hold.owner, hold)
+      if (!this.#holds.has(hold.owner)) this.#put(hold.owner, hold)
     }
   }
 
@@ -41,7 +42,7 @@ export class HoldsSnapshot {
 
   /** There is no hold of this owner in the table. */
   takeAbsence(owner: string): void {
-    if (!this.#holds.has(owner)) this.#holds.set(owner, undefined)
+    if (!this.#holds.has(owner)) this.#put(owner, undefined)
   }
 
   find(owner: string): Hold | undefined {
@@ -54,15 +55,17 @@ export class HoldsSnapshot {
   }
 
   /** In grant order. */
-  all(): Hold[] {
+  all(): readonly Hold[] {
     this.#need(this.isWhole, { kind: 'holds' })
     return this.known()
   }
 
   /** Those that are loaded, in grant order. */
-  known(): Hold[] {
-    const holds = [...this.#holds.values()].filter((hold) => hold !== undefined)
-    return holds.sort((one, other) => one.token - other.token)
+  known(): readonly Hold[] {
+    this.#sorted ??= [...this.#holds.values()]
+      .filter((hold) => hold !== undefined)
+      .sort((one, other) => one.token - other.token)
+    return this.#sorted
   }
 
   due(nowMs: number): Hold[] {
@@ -78,15 +81,33 @@ export class HoldsSnapshot {
 
   set(hold: Hold): void {
     if (this.#holds.get(hold.owner) === undefined) this.count += 1
-    this.#holds.set(hold.owner, hold)
+    this.#put(hold.owner, hold)
     this.changed.add(hold.owner)
     this.gone.delete(hold.owner)
     if (hold.writes > 0) this.writerOwner = hold.owner
     else if (this.writerOwner === hold.owner) this.writerOwner = null
   }
 
+  /** A waiter was granted: it is told by whoever holds its call open. */
+  noteTeller({ owner, requestId, process: teller }: PlacedWaiter): void {
+    const hold = this.#holds.get(owner)
+    if (hold === undefined || teller === undefined) return
+    const steps = hold.steps.map((step) =>
+      step.requestId === requestId && step.claimByMs !== null ? { ...step, teller } : step,
+    )
+    this.#put(owner, { ...hold, steps })
+  }
+
+  /** The processes that have to tell an owner of grants: of one request, or of all. */
+  tellersOf(owner: string, requestId: string | undefined): string[] {
+    const steps: readonly UntakenStep[] = this.find(owner)?.steps ?? []
+    return steps
+      .filter((step) => requestId === undefined || step.requestId === requestId)
+      .flatMap(({ teller }) => teller ?? [])
+  }
+
   end(hold: Hold, end: HoldEnd): void {
-    this.#holds.set(hold.owner, undefined)
+    this.#put(hold.owner, undefined)
     this.count -= 1
     this.changed.delete(hold.owner)
     this.gone.add(hold.owner)
@@ -101,6 +122,11 @@ export class HoldsSnapshot {
     this.ends.length = 0
     this.hasDue = false
     for (const [owner, hold] of this.#holds) if (hold === undefined) this.#holds.delete(owner)
+  }
+
+  #put(owner: string, hold: Hold | undefined): void {
+    this.#holds.set(owner, hold)
+    this.#sorted = undefined
   }
 
   #need(isLoaded: boolean, part: MissingPart['part']): void {

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { DatabaseClock } from './database-clock.ts'
-import { WATCHED_MS } from './event-feed.ts'
 import { HistoryTrimmer, removeOlder } from './history.ts'
 import { nameOfDeparture, type OpenWaits } from './open-waits.ts'
+import { removeDeadServers, type ServerBook } from './server-book.ts'
 import type { Connection, KeyName } from './sql-dialect.ts'
 import type { Transactor } from './transactor.ts'
+import { WATCHED_MS } from './watch-notice.ts'
 
 /** A letter that nobody fetched for this long was written to a process that is gone. */
 const LETTER_KEPT_MS = 10 * 60_000
@@ -17,6 +18,8 @@ export interface HousekeepingOptions {
   readonly process: string
   readonly waits: OpenWaits
   readonly openLetters: () => Promise<void>
+  /** Where this process is a server. */
+  readonly servers: ServerBook | undefined
   /** How long a waiter keeps its place without a sign of the process that holds its call open. */
   readonly openPatienceMs: number
 }
@@ -60,6 +63,7 @@ export class Housekeeping {
       await this.#options.openLetters()
       await waits.askAgain(stillQueued)
     }
+    await this.#options.servers?.sign()
     this.#rounds += 1
     if (this.#rounds % 6 === 1) await this.removeOld()
   }
@@ -105,6 +109,7 @@ export class Housekeeping {
     return (
       (await removeOlder(db, events, nowMs - WATCHED_MS)) +
       (await removeOlder(db, letters, nowMs - LETTER_KEPT_MS)) +
+      (await removeDeadServers(db, nowMs)) +
       (await this.#history.trim(db, nowMs))
     )
   }

@@ -1,7 +1,8 @@
 import { isLockError } from '../../engine/errors.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import { keyOf } from './key-loader.ts'
-import type { KeyJob, KeyWork, WorkResult } from './key-work.ts'
+import type { KeyJob } from './key-run.ts'
+import type { KeyWork, WorkResult } from './key-work.ts'
 import type { Transactor } from './transactor.ts'
 
 /** How many commands go into one transaction. */
@@ -18,8 +19,11 @@ export interface JobQueueOptions {
   readonly transactor: Transactor
   /** How many transactions run at the same time. */
   readonly transactions: number
-  /** Called when a transaction has committed, before anyone is answered. */
-  readonly onCommitted: (result: WorkResult) => void
+  /**
+   * Called when a transaction has committed, before anyone is answered. Returns a promise where the
+   * answers have to wait for something; it never rejects.
+   */
+  readonly onCommitted: (result: WorkResult) => Promise<void> | undefined
 }
 
 /**
@@ -103,10 +107,13 @@ export class JobQueue {
   async #run(batch: readonly PendingJob[]): Promise<void> {
     const { work, transactor, onCommitted } = this.#options
     try {
-      const result = await transactor.write((db) => work.run(db, batch))
-      result.onCommitted()
-      onCommitted(result)
-      for (const [index, job] of batch.entries()) job.resolve(result.outcomes[index] as Outcome)
+      const result = await transactor.writeScript(work.plan(batch))
+      const answer = (): void => {
+        for (const [index, job] of batch.entries()) job.resolve(result.outcomes[index] as Outcome)
+      }
+      const isToldFirst = onCommitted(result)
+      if (isToldFirst === undefined) answer()
+      else void isToldFirst.then(answer)
     } catch (error) {
       // One that cannot be decided or written must not take the others with it.
       if (batch.length > 1 && isRefused(error)) {

@@ -1,8 +1,11 @@
-import { sql } from 'kysely'
+import type { Selectable } from 'kysely'
 import { unreachable } from '../../law/assert.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import type { KeyPart } from './missing-part.ts'
 import { toHold, toRemembered, toSession, toWaiter } from './row-codec.ts'
+import type { SessionTable } from './schema.ts'
+import type { SqlDialect } from './sql-dialect.ts'
+import { joined, type Rows, type Statement, statement, words } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
 
 /** How many waiters of a lane are loaded at a time. */
@@ -21,7 +24,7 @@ export async function loadPart(
     case 'holds-in':
       return loadHolds(context, snapshot, part)
     case 'session':
-      return loadSessions(context, [part.id])
+      return loadSession(context, part.id)
     case 'heads':
     case 'lane':
       return loadLanes(context, snapshot, part)
@@ -42,6 +45,20 @@ export async function loadPart(
     default:
       return unreachable(part)
   }
+}
+
+/** Load all of a key that a decision on it can look at. */
+export async function loadAll(context: TransactionContext, snapshot: KeySnapshot): Promise<void> {
+  const { db, process } = context
+  const { id, queue } = snapshot
+  await loadHolds(context, snapshot, { kind: 'holds' })
+  const rows = await db
+    .selectFrom('holdfast_waiters')
+    .selectAll()
+    .where('key_id', '=', id)
+    .execute()
+  queue.take(rows.map((row) => toWaiter(row, process)))
+  queue.takeWhole()
 }
 
 type PartOf<Kind extends KeyPart['kind']> = Extract<KeyPart, { kind: Kind }>
@@ -79,17 +96,31 @@ async function loadHolds(
  * A session that has ended, or was silent for too long, does not exist any more, even if what it had is
  * still there. Nobody ends one while a transaction looks at it here.
  */
-export async function loadSessions(
-  { db, dialect, sessions, nowMs, isReading }: TransactionContext,
-  ids: readonly string[],
-): Promise<void> {
-  const lock = isReading ? sql`` : dialect.forShare
-  const rows = await sql<Parameters<typeof toSession>[0]>`
-    select * from holdfast_sessions where id in (${sql.join(ids)}) ${lock}`.execute(db)
+export function selectSessions(
+  { dialect, isReading }: { readonly dialect: SqlDialect; readonly isReading: boolean },
+  ids: Iterable<string>,
+): Statement {
+  const lock = words(isReading ? '' : dialect.forShare)
+  return statement`
+    select * from holdfast_sessions where id in (${joined([...ids].sort())}) ${lock}`
+}
+
+/** What was found of these. */
+export function takeSessions(
+  { sessions, nowMs }: Pick<TransactionContext, 'sessions' | 'nowMs'>,
+  ids: Iterable<string>,
+  rows: Rows,
+): void {
   for (const id of ids) sessions.set(id, undefined)
-  for (const row of rows.rows) {
+  for (const row of rows as unknown as Selectable<SessionTable>[]) {
     if (row.ended === 0 && row.due_at_ms > nowMs) sessions.set(row.id, toSession(row))
   }
+}
+
+async function loadSession(context: TransactionContext, id: string): Promise<void> {
+  const { db, dialect } = context
+  const [rows = []] = await dialect.run(db, [selectSessions(context, [id])])
+  takeSessions(context, [id], rows)
 }
 
 async function loadLanes(

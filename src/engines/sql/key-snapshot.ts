@@ -16,8 +16,15 @@ import { HoldsSnapshot } from './holds-snapshot.ts'
 import { MissingPart } from './missing-part.ts'
 import { QueueSnapshot } from './queue-snapshot.ts'
 import { ResourceSnapshot } from './resource-snapshot.ts'
-import { type PlacedWaiter, toEnded, toPasses } from './row-codec.ts'
+import {
+  dueAtMsOfHold,
+  dueAtMsOfWaiter,
+  type PlacedWaiter,
+  toEnded,
+  toPasses,
+} from './row-codec.ts'
 import type { KeyTable } from './schema.ts'
+import type { KeyName } from './sql-dialect.ts'
 
 /** What a decision needs to know beside the key itself. */
 export interface SnapshotContext {
@@ -53,6 +60,8 @@ export class KeySnapshot implements KeyView {
   #ended: Ended[] | undefined
   readonly #endedText: string | null
   #storedDueAtMs: number | null
+  /** The soonest moment of what this transaction has changed. */
+  #changedDueAtMs = Infinity
   token: number
   isChanged = false
 
@@ -81,10 +90,21 @@ export class KeySnapshot implements KeyView {
     if (this.isChanged) this.version += 1
     this.isChanged = false
     this.#storedDueAtMs = dueAtMs
+    this.#changedDueAtMs = Infinity
     this.#ended = [...this.endsAt(nowMs)]
     this.held.commit()
     this.queue.commit()
     this.resource.commit()
+  }
+
+  get name(): KeyName {
+    return { space: this.namespace, name: this.key }
+  }
+
+  /** Those of its holds and waiters, as far as these are loaded. */
+  sessions(): string[] {
+    const parts = [...this.held.known(), ...this.queue.known]
+    return parts.flatMap(({ session }) => session ?? [])
   }
 
   get storedDueAtMs(): number | null {
@@ -155,9 +175,11 @@ export class KeySnapshot implements KeyView {
     return this.#passes
   }
 
-  /** The row knows the soonest moment, until something changes. */
+  /** The row knows the soonest moment, and what has changed since is known by itself. */
   hasDue(nowMs: number): boolean {
-    return this.isChanged || (this.#storedDueAtMs !== null && this.#storedDueAtMs <= nowMs)
+    if (this.#storedDueAtMs !== null && this.#storedDueAtMs <= nowMs) return true
+    if (this.namespace === 'operation') return this.isChanged
+    return this.#changedDueAtMs <= nowMs
   }
 
   dueHolds(nowMs: number): Iterable<Hold> {
@@ -237,6 +259,7 @@ export class KeySnapshot implements KeyView {
     switch (change.kind) {
       case 'hold-set':
         this.held.set(change.hold)
+        this.#noteDue(dueAtMsOfHold(change.hold))
         this.token = Math.max(this.token, change.hold.token)
         return undefined
       case 'hold-ended':
@@ -244,10 +267,12 @@ export class KeySnapshot implements KeyView {
         return undefined
       case 'waiter-added':
         this.queue.add(change.waiter, processOf(change.waiter, asker, undefined))
+        this.#noteDue(dueAtMsOfWaiter(change.waiter))
         return undefined
       case 'waiter-kept': {
         const { process } = change.before as PlacedWaiter
         this.queue.keep(change.before, change.waiter, processOf(change.waiter, asker, process))
+        this.#noteDue(dueAtMsOfWaiter(change.waiter))
         return undefined
       }
       case 'waiter-gone':
@@ -262,6 +287,10 @@ export class KeySnapshot implements KeyView {
         this.resource.apply(change)
         return undefined
     }
+  }
+
+  #noteDue(atMs: number): void {
+    this.#changedDueAtMs = Math.min(this.#changedDueAtMs, atMs)
   }
 
   /** Nothing of it would be missed. */

@@ -1,4 +1,3 @@
-import { type RawBuilder, sql } from 'kysely'
 import type { HistoryEnd } from '../../engine/queries.ts'
 import { ENDED_REMEMBERED_MS } from '../../law/limits.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
@@ -11,63 +10,94 @@ import {
   toWaiterRow,
 } from './row-codec.ts'
 import type { Row, TableName, Upsert } from './sql-dialect.ts'
+import { joined, type Rows, type Statement, statement, type Value, words } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
 import { insertInto } from './upsert.ts'
 
-type Statement = RawBuilder<unknown>
-
-/**
- * Write what the decisions of a transaction changed, for all keys together. Returns, by key, when it is
- * due next.
- */
-export async function writeKeys(
-  context: TransactionContext,
-  snapshots: readonly KeySnapshot[],
-): Promise<Map<KeySnapshot, number>> {
-  const changed = snapshots.filter(({ isChanged }) => isChanged)
-  const statements = [
-    ...changed.flatMap((one) => removalsOf(one)),
-    ...additionsTo(context, changed),
-  ]
-  const isKnown = changed.every(({ held, queue }) => held.isWhole && queue.loaded.isWhole)
-  // Of what was not loaded the tables know when it is due, once all this is written.
-  if (!isKnown) await context.dialect.executeAll(context.db, statements.splice(0))
-  const due = new Map<KeySnapshot, number>()
-  for (const snapshot of changed) due.set(snapshot, await dueAtMsOf(context, snapshot))
-  const rows = [...due].map(([snapshot, dueAtMs]) => toKeyRow(context, snapshot, dueAtMs))
-  statements.push(...put(context, 'holdfast_keys', { by: ['id'], rows }))
-  await context.dialect.executeAll(context.db, statements)
-  return due
+/** What has to be written of keys, and what will be known when it is. */
+export interface KeysWritten {
+  readonly statements: readonly Statement[]
+  /** By key, when it is due next; from what the last of the statements found. */
+  dueOf(found: Rows): Map<KeySnapshot, number>
 }
 
-function removalsOf({ id, held, queue, resource }: KeySnapshot): Statement[] {
-  const owners = [...held.gone]
-  const places = [...queue.gone]
-  const nodes = [...resource.droppedNodes]
-  const types = [...resource.changedTypes].filter((type) => !resource.remembered(type))
+/** Write what the decisions of a transaction changed, for all keys together. */
+export function writeKeys(
+  context: TransactionContext,
+  snapshots: readonly KeySnapshot[],
+): KeysWritten {
+  const changed = snapshots.filter(({ isChanged }) => isChanged)
+  const due = new Map(changed.map((one) => [one, knownDueAtMs(context, one)]))
+  const rows = [...due].map(([one, dueAtMs]) => toKeyRow(context, one, dueAtMs))
+  const partial = changed.filter(({ held, queue }) => !(held.isWhole && queue.loaded.isWhole))
+  const statements = [
+    ...removalsOf(context, changed),
+    ...additionsTo(context, changed),
+    ...put(context, 'holdfast_keys', { by: ['id'], rows }),
+    ...dueStatements(partial, due),
+  ]
+  return {
+    statements,
+    dueOf: (found) => {
+      const byId = new Map(found.map(({ id, due: atMs }) => [id, atMs]))
+      for (const one of partial) due.set(one, Number(byId.get(one.id) ?? Infinity))
+      return due
+    },
+  }
+}
+
+/** What leaves its table. All of a key at once where nothing of it stays. */
+function removalsOf(context: TransactionContext, snapshots: readonly KeySnapshot[]): Statement[] {
+  const emptied = { holds: [] as number[], waiters: [] as number[], refs: [] as number[] }
   const statements: Statement[] = []
-  if (owners.length > 0) {
-    statements.push(
-      sql`delete from holdfast_holds where key_id = ${id} and owner in (${sql.join(owners)})`,
-    )
+  for (const { id, held, queue, resource } of snapshots) {
+    if (held.gone.size > 0) {
+      if (held.count === 0) emptied.holds.push(id)
+      else statements.push(removeFrom('holdfast_holds', { id, column: 'owner', gone: held.gone }))
+    }
+    if (queue.gone.size > 0) {
+      if (queue.length === 0) emptied.waiters.push(id)
+      else
+        statements.push(removeFrom('holdfast_waiters', { id, column: 'place', gone: queue.gone }))
+    }
+    if (resource.isCleared) emptied.refs.push(id)
+    else if (resource.droppedNodes.size > 0) {
+      const gone = resource.droppedNodes
+      statements.push(removeFrom('holdfast_refs', { id, column: 'node', gone }))
+    }
+    const types = [...resource.changedTypes].filter((type) => !resource.remembered(type))
+    if (types.length > 0) {
+      statements.push(removeFrom('holdfast_successes', { id, column: 'type', gone: types }))
+    }
   }
-  if (places.length > 0) {
-    statements.push(
-      sql`delete from holdfast_waiters where key_id = ${id} and place in (${sql.join(places)})`,
-    )
-  }
-  if (resource.isCleared) statements.push(sql`delete from holdfast_refs where key_id = ${id}`)
-  else if (nodes.length > 0) {
-    statements.push(
-      sql`delete from holdfast_refs where key_id = ${id} and node in (${sql.join(nodes)})`,
-    )
-  }
-  if (types.length > 0) {
-    statements.push(
-      sql`delete from holdfast_successes where key_id = ${id} and type in (${sql.join(types)})`,
-    )
-  }
-  return statements
+  return [
+    ...removeWhole(context, 'holdfast_holds', emptied.holds),
+    ...removeWhole(context, 'holdfast_waiters', emptied.waiters),
+    ...removeWhole(context, 'holdfast_refs', emptied.refs),
+    ...statements,
+  ]
+}
+
+interface Removal {
+  readonly id: number
+  readonly column: string
+  readonly gone: Iterable<Value>
+}
+
+function removeFrom(table: TableName, { id, column, gone }: Removal): Statement {
+  const of = words(`delete from ${table} where key_id = `)
+  return statement`${of}${id} and ${words(column)} in (${joined([...gone])})`
+}
+
+/** All rows of these keys. */
+function removeWhole(
+  { dialect }: TransactionContext,
+  table: TableName,
+  ids: readonly number[],
+): Statement[] {
+  const of = words(`delete from ${table} where key_id`)
+  if (dialect.mayScanForLists) return ids.map((id) => statement`${of} = ${id}`)
+  return ids.length === 0 ? [] : [statement`${of} in (${joined(ids)})`]
 }
 
 function additionsTo(context: TransactionContext, snapshots: readonly KeySnapshot[]): Statement[] {
@@ -120,31 +150,35 @@ function historyOf({ nowMs }: TransactionContext, { namespace, key, held }: KeyS
     }))
 }
 
-/** The soonest moment of the key: its holds, its waiters, its successes, or its last end if it is idle. */
-async function dueAtMsOf(context: TransactionContext, snapshot: KeySnapshot): Promise<number> {
+/** The soonest moment of the key, as far as it is loaded: its holds, its waiters, its successes, its last end. */
+function knownDueAtMs(context: TransactionContext, snapshot: KeySnapshot): number {
   const { held, queue, resource } = snapshot
-  const holds = held.isWhole
-    ? Math.min(Infinity, ...held.all().map(dueAtMsOfHold))
-    : await soonest(context, 'holdfast_holds', snapshot.id)
-  const waiters = queue.loaded.isWhole
-    ? Math.min(Infinity, ...queue.known.map(dueAtMsOfWaiter))
-    : await soonest(context, 'holdfast_waiters', snapshot.id)
+  const parts = [...held.known().map(dueAtMsOfHold), ...queue.known.map(dueAtMsOfWaiter)]
   const isIdle = held.count === 0 && queue.length === 0
-  const lastEnd = isIdle ? endedUntilMs(context, snapshot) : Infinity
-  return Math.min(holds, waiters, resource.dueAtMs, lastEnd ?? Infinity)
+  const lastEnd = isIdle ? endedUntilMs(context, snapshot) : null
+  return Math.min(resource.dueAtMs, lastEnd ?? Infinity, ...parts)
 }
 
-async function soonest(
-  { db }: TransactionContext,
-  table: 'holdfast_holds' | 'holdfast_waiters',
-  keyId: number,
-): Promise<number> {
-  const row = await db
-    .selectFrom(table)
-    .select((eb) => eb.fn.min<number | null>('due_at_ms').as('due'))
-    .where('key_id', '=', keyId)
-    .executeTakeFirstOrThrow()
-  return row.due === null ? Infinity : Number(row.due)
+/** Of what was not loaded the tables know when it is due, once everything else is written. */
+function dueStatements(
+  partial: readonly KeySnapshot[],
+  due: ReadonlyMap<KeySnapshot, number>,
+): Statement[] {
+  if (partial.length === 0) return []
+  const updates = partial.map((snapshot) => {
+    const { id } = snapshot
+    return statement`update holdfast_keys set due_at_ms = (
+      select min(due) from (
+        select min(due_at_ms) as due from holdfast_holds where key_id = ${id}
+        union all select min(due_at_ms) as due from holdfast_waiters where key_id = ${id}
+        union all select ${orNever(due.get(snapshot) ?? Infinity)} as due
+      ) soonest) where id = ${id}`
+  })
+  const ids = joined(partial.map(({ id }) => id))
+  return [
+    ...updates,
+    statement`select id, due_at_ms as due from holdfast_keys where id in (${ids})`,
+  ]
 }
 
 function endedUntilMs({ nowMs }: TransactionContext, snapshot: KeySnapshot): number | null {

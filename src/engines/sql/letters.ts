@@ -1,7 +1,9 @@
 import type { Outcome } from '../../law/outcomes.ts'
-import type { Settled } from './key-work.ts'
+import type { Settled } from './key-run.ts'
 import { ALL_PROCESSES, type Connection, type KeyName } from './sql-dialect.ts'
+import type { Statement } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
+import { insertInto } from './upsert.ts'
 import type { LawEvent } from '../../law/events.ts'
 
 /** What a process is told of a call that it holds open and that another one has settled. */
@@ -9,52 +11,44 @@ export interface Letter {
   readonly name: KeyName
   readonly owner: string
   readonly requestId: string
-  readonly ttlMs: number
   readonly answer: Outcome
 }
 
 /** Written in the transaction that settled the calls, so that they are told if and only if that holds. */
-export async function writeLetters(
-  { db, dialect, process, nowMs }: TransactionContext,
+export function writeLetters(
+  { dialect, process, nowMs }: TransactionContext,
   settled: readonly Settled[],
-): Promise<void> {
+): Statement[] {
   const letters = settled.flatMap(({ name, departure: { waiter, answer } }) => {
     if (waiter.process === undefined || waiter.process === process) return []
-    const { owner, requestId, ttlMs } = waiter
-    const letter: Letter = { name, owner, requestId, ttlMs, answer }
+    const { owner, requestId } = waiter
+    const letter: Letter = { name, owner, requestId, answer }
     return [{ process: waiter.process, at_ms: nowMs, body: JSON.stringify(letter) }]
   })
-  if (letters.length === 0) return
-  await db.insertInto('holdfast_letters').values(letters).execute()
-  await dialect.ring(db, [...new Set(letters.map((letter) => letter.process))])
+  if (letters.length === 0) return []
+  const processes = [...new Set(letters.map((letter) => letter.process))]
+  return [insertInto('holdfast_letters', letters), ...dialect.ring(processes)]
 }
 
 /** Written only while somebody watches. */
-export async function writeEvents(
-  { db, dialect, nowMs }: TransactionContext,
+export function writeEvents(
+  { dialect, nowMs }: TransactionContext,
   events: readonly LawEvent[],
-): Promise<void> {
-  if (events.length === 0) return
+): Statement[] {
+  if (events.length === 0) return []
   const rows = events.map((event) => ({ at_ms: nowMs, body: JSON.stringify(event) }))
-  await db.insertInto('holdfast_events').values(rows).execute()
-  await dialect.ring(db, [ALL_PROCESSES])
+  return [insertInto('holdfast_events', rows), ...dialect.ring([ALL_PROCESSES])]
 }
 
-/** The letters of a process, oldest first. They are removed once they were acted on. */
-export async function readLetters(
-  db: Connection,
-  process: string,
-): Promise<{ readonly ids: number[]; readonly letters: Letter[] }> {
+/** The letters of a process, oldest first, by their numbers. They are removed once they were acted on. */
+export async function readLetters(db: Connection, process: string): Promise<Map<number, Letter>> {
   const rows = await db
     .selectFrom('holdfast_letters')
     .select(['id', 'body'])
     .where('process', '=', process)
     .orderBy('id')
     .execute()
-  return {
-    ids: rows.map(({ id }) => id),
-    letters: rows.map(({ body }) => parseLetter(body)),
-  }
+  return new Map(rows.map(({ id, body }) => [id, parseLetter(body)]))
 }
 
 /** What has no value says so; JSON leaves it out. */
@@ -66,7 +60,12 @@ function parseLetter(body: string): Letter {
     : letter
 }
 
+/** A database takes only so many values in one statement. */
+const REMOVED_AT_ONCE = 1_000
+
 export async function removeLetters(db: Connection, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return
-  await db.deleteFrom('holdfast_letters').where('id', 'in', ids).execute()
+  for (let from = 0; from < ids.length; from += REMOVED_AT_ONCE) {
+    const some = ids.slice(from, from + REMOVED_AT_ONCE)
+    await db.deleteFrom('holdfast_letters').where('id', 'in', some).execute()
+  }
 }

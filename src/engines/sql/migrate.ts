@@ -37,7 +37,7 @@ export async function migrate(
       if (next <= version) continue
       for (const statement of statements(dialect)) await step(connection, dialect, statement)
       await sql`insert into ${sql.table(table)} (version, name, at_ms)
-        values (${next}, ${name}, ${dialect.nowMs})`.execute(connection)
+        values (${next}, ${name}, ${sql.raw(dialect.nowMs)})`.execute(connection)
     }
   })
 }

@@ -30,6 +30,19 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'who holds what, for people',
     statements: ({ views }) => [holdersView(views)],
   },
+  {
+    version: 3,
+    name: 'the servers that are alive, and what they take for the law',
+    statements: ({ types }) => [serverTable(types)],
+  },
+  {
+    version: 4,
+    name: 'a row of its own for who watches, where it is locked',
+    statements: ({ name }) =>
+      name === 'mysql'
+        ? ['insert into holdfast_state (id, floor, watched_until_ms) values (2, 0, 0)']
+        : [],
+  },
 ]
 
 function keyTables({ name, word, text, integer, serial, tableOptions }: ColumnTypes): string[] {
@@ -181,6 +194,15 @@ function sharedTables({ name, word, text, integer, serial, tableOptions }: Colum
     )${tableOptions}`,
     'insert into holdfast_state (id, floor, watched_until_ms) values (1, 0, 0)',
   ]
+}
+
+function serverTable({ word, text, integer, tableOptions }: ColumnTypes): string {
+  return `create table holdfast_servers (
+    process ${word} not null primary key,
+    name ${text} not null,
+    law ${text} not null,
+    due_at_ms ${integer} not null
+  )${tableOptions}`
 }
 
 function holdersView({ create, nowMs, instant, text }: ViewTerms): string {

@@ -9,7 +9,7 @@ import { SystemClock } from '../../time/system-clock.ts'
 import { migrate } from './migrate.ts'
 import type { SqlDatabase } from './sql-dialect.ts'
 import { SqlEngine } from './sql-engine.ts'
-import { toUnavailable } from './sql-errors.ts'
+import { toRefused, toUnavailable } from './sql-errors.ts'
 
 export interface SqlOptions {
   readonly settings?: Partial<LawSettings> | undefined
@@ -18,6 +18,8 @@ export interface SqlOptions {
   readonly isClockOurs?: boolean | undefined
   /** The law to apply: for tests that show that a wrong one is noticed. */
   readonly law?: Law | undefined
+  /** For a server: what others on the same database know it by when their settings differ. */
+  readonly announceAs?: string | undefined
 }
 
 /**
@@ -66,10 +68,12 @@ export async function openSqlEngine(
       settings,
       capabilities: capabilitiesOf(database, settings),
       clock,
+      announceAs: options.announceAs,
       nowMs: options.isClockOurs ? () => Math.floor(clock.nowMs()) : undefined,
     })
   } catch (error) {
     await database.close()
-    throw toUnavailable(error, 'no')
+    const isRefusal = database.dialect.classify(error) === 'other'
+    throw isRefusal ? toRefused(error, 'no') : toUnavailable(error, 'no')
   }
 }

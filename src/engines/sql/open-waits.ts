@@ -116,12 +116,6 @@ export class OpenWaits {
     }
   }
 
-  /** Whether somebody here is about to be told of what a transaction decides. */
-  isOpen(name: KeyName, departure: Departure): boolean {
-    const wait = this.#waits.get(nameOfDeparture(name, departure.waiter))
-    return wait?.isAwaited === true
-  }
-
   /** A transaction of this process has settled a request. */
   settle(name: KeyName, { waiter, answer }: Departure): void {
     const waitName = nameOfDeparture(name, waiter)
@@ -139,26 +133,23 @@ export class OpenWaits {
     this.#forget(wait)
   }
 
-  /** Another process has settled a request. A grant is the owner's once it was taken. */
-  async receive({ name, owner, requestId, ttlMs, answer }: Letter): Promise<void> {
+  /** Another process has settled a request. A grant is in good hands once it was entrusted to this one. */
+  async receive({ name, owner, requestId, answer }: Letter): Promise<void> {
     const wait = this.#waits.get(nameOfDeparture(name, { owner, requestId }))
-    if (answer.kind !== 'granted') {
-      if (wait !== undefined) this.#deliver(wait, answer)
-      return
-    }
-    if (wait === undefined) return this.#giveUp(name, { owner, requestId })
-    const { token } = answer
-    const renew = { kind: 'renew', key: name.name, owner, ttlMs, token } as const
-    const taken = await this.#options.decide(name, renew)
-    if (taken.kind === 'renewed') this.#deliver(wait, { ...answer, leaseMs: taken.leaseMs })
-    else await this.#askOnce(wait)
+    if (answer.kind === 'granted') {
+      if (wait === undefined) await this.#giveUp(name, { owner, requestId })
+      else await this.#askOnce(wait)
+    } else if (wait !== undefined) this.#deliver(wait, answer)
   }
 
-  /** The same request once more learns what became of it, or keeps its place. */
+  /** What was granted to the request, or what else became of it; or it keeps its place. */
   async #askOnce(wait: OpenWait): Promise<void> {
-    const { command, keyName } = wait
-    const again = { ...command, waitMs: 0 }
-    const outcome = await this.#options.decide(keyName, again, this.#askerOf(command))
+    const { command, keyName, owner } = wait
+    const asker = this.#askerOf(command)
+    const { requestId } = asker
+    const granted = await this.#options.decide(keyName, { kind: 'entrust', owner, requestId })
+    if (granted.kind === 'granted') return this.#deliver(wait, granted)
+    const outcome = await this.#options.decide(keyName, { ...command, waitMs: 0 }, asker)
     if (outcome.kind !== 'queued') this.#deliver(wait, toEndOfWait(outcome))
   }
 

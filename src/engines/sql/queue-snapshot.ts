@@ -42,6 +42,8 @@ export class QueueSnapshot {
   nextPlace: number
   /** By place. */
   readonly #waiters = new Map<number, PlacedWaiter>()
+  /** The places of those. */
+  readonly #placesOf = new Map<string, Set<number>>()
   /** Places of waiters that were added or changed, and of those that left. */
   readonly changed: Set<number> = new Set()
   readonly gone: Set<number> = new Set()
@@ -59,7 +61,7 @@ export class QueueSnapshot {
   take(waiters: Iterable<PlacedWaiter>): void {
     for (const waiter of waiters) {
       if (this.#waiters.has(waiter.place) || this.gone.has(waiter.place)) continue
-      this.#waiters.set(waiter.place, waiter)
+      this.#note(waiter)
     }
     this.#sorted = undefined
   }
@@ -138,12 +140,19 @@ export class QueueSnapshot {
   }
 
   waiter(owner: string, requestId: string): PlacedWaiter | undefined {
-    return this.waitersOf(owner).find((waiter) => waiter.requestId === requestId)
+    const isMeant = (waiter: PlacedWaiter): boolean => waiter.requestId === requestId
+    return this.#knownOf(owner).find(isMeant) ?? this.waitersOf(owner).find(isMeant)
   }
 
   waitersOf(owner: string): readonly PlacedWaiter[] {
     this.#need(this.loaded.owners.has(owner), { kind: 'waiters-of', owner })
-    return this.known.filter((waiter) => waiter.owner === owner)
+    return this.#knownOf(owner)
+  }
+
+  /** Those of an owner that are loaded, by place. */
+  #knownOf(owner: string): PlacedWaiter[] {
+    const places = [...(this.#placesOf.get(owner) ?? [])].sort((one, other) => one - other)
+    return places.flatMap((place) => this.#waiters.get(place) ?? [])
   }
 
   waitersIn(session: string): readonly PlacedWaiter[] {
@@ -186,6 +195,7 @@ export class QueueSnapshot {
   remove(waiter: Waiter): PlacedWaiter {
     const placed = this.#find(waiter)
     this.#waiters.delete(placed.place)
+    this.#placesOf.get(placed.owner)?.delete(placed.place)
     this.changed.delete(placed.place)
     this.gone.add(placed.place)
     this.#sorted = undefined
@@ -207,6 +217,7 @@ export class QueueSnapshot {
   #forgetAll(): void {
     const { loaded } = this
     this.#waiters.clear()
+    this.#placesOf.clear()
     this.#sorted = undefined
     this.#grown.length = 0
     loaded.isWhole = false
@@ -216,8 +227,16 @@ export class QueueSnapshot {
     for (const names of [loaded.owners, loaded.sessions, loaded.types]) names.clear()
   }
 
+  #note(waiter: PlacedWaiter): void {
+    const { owner, place } = waiter
+    this.#waiters.set(place, waiter)
+    const places = this.#placesOf.get(owner)
+    if (places === undefined) this.#placesOf.set(owner, new Set([place]))
+    else places.add(place)
+  }
+
   #put(waiter: PlacedWaiter): void {
-    this.#waiters.set(waiter.place, waiter)
+    this.#note(waiter)
     this.changed.add(waiter.place)
     this.#sorted = undefined
   }
@@ -227,7 +246,7 @@ export class QueueSnapshot {
   }
 
   #find(waiter: Waiter): PlacedWaiter {
-    const found = this.known.find((other) => isSame(other, waiter))
+    const found = this.#knownOf(waiter.owner).find((other) => isSame(other, waiter))
     if (found === undefined) throw new Error('a waiter that changes was seen before')
     return found
   }

@@ -32,7 +32,7 @@ export function toHold(row: Selectable<HoldTable>): Hold {
     sinceMs: row.since_ms,
     leaseAtMs: row.lease_at_ms,
     ttlMs: row.ttl_ms,
-    steps: (JSON.parse(row.steps) as StoredStep[]).map(fromStoredStep),
+    steps: (JSON.parse(row.steps) as UntakenStep[]).map(fromStoredStep),
     meta: row.meta ?? undefined,
     operation: toFacts(row),
   }
@@ -57,15 +57,20 @@ export function toHoldRow(keyId: number, hold: Hold): Row {
   }
 }
 
+/** A step that was granted from the queue, until it is taken. */
+export interface UntakenStep extends Step {
+  /** The process that tells its owner: nobody else can know that this failed. */
+  readonly teller?: string | undefined
+}
+
 /** JSON has no infinity: a claim without an end is stored as -1. */
-type StoredStep = Step
 const WITHOUT_END = -1
 
-function toStoredStep(step: Step): StoredStep {
+function toStoredStep(step: UntakenStep): UntakenStep {
   return step.claimByMs === Infinity ? { ...step, claimByMs: WITHOUT_END } : step
 }
 
-function fromStoredStep(step: StoredStep): Step {
+function fromStoredStep(step: UntakenStep): UntakenStep {
   return step.claimByMs === WITHOUT_END ? { ...step, claimByMs: Infinity } : step
 }
 

@@ -15,6 +15,7 @@ export interface SqlSchema {
   readonly holdfast_events: EventTable
   readonly holdfast_letters: LetterTable
   readonly holdfast_state: StateTable
+  readonly holdfast_servers: ServerTable
   readonly holdfast_migrations: MigrationTable
 }
 
@@ -148,13 +149,22 @@ export interface LetterTable {
   body: string
 }
 
-/** One row, for what is true of all keys. */
+/** One row for what is true of all keys, and where it is locked a second one for who watches. */
 export interface StateTable {
   id: number
   /** Tokens of keys whose rows were removed are at most this. */
   floor: number
   /** Somebody watches, at least until then. */
   watched_until_ms: number
+}
+
+/** A server that says what it takes for the law, so that others can say where they differ. */
+export interface ServerTable {
+  process: string
+  name: string
+  law: string
+  /** It is gone unless it is heard of before. */
+  due_at_ms: number
 }
 
 export interface MigrationTable {

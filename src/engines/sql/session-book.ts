@@ -2,12 +2,14 @@ import { type Selectable, sql } from 'kysely'
 import type { SessionCommand } from '../../law/commands.ts'
 import type { KeyCommand } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
+import type { Session } from '../../law/view.ts'
 import { decideSession } from '../../law/sessions.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import { toSession, toSessionRow } from './row-codec.ts'
 import type { SessionTable } from './schema.ts'
-import type { Connection, KeyName, SqlDatabase } from './sql-dialect.ts'
-import type { Transactor } from './transactor.ts'
+import type { KeyName, SqlDatabase } from './sql-dialect.ts'
+import { type Statement, statement, words } from './statement.ts'
+import type { Closing, Transactor } from './transactor.ts'
 
 export interface SessionBookOptions {
   readonly database: SqlDatabase
@@ -18,6 +20,8 @@ export interface SessionBookOptions {
 
 /** What a transaction on a session found: an answer, or that the session has to be ended first. */
 type Standing = Outcome | 'over'
+
+const OVER: Closing<Standing> = { last: [], toResult: () => 'over' }
 
 /** Sessions: who was heard of when, and the end of what those had that fell silent. */
 export class SessionBook {
@@ -42,26 +46,26 @@ export class SessionBook {
 
   async #decide(command: SessionCommand): Promise<Standing> {
     const { database, transactor, clock } = this.#options
-    return transactor.write(async (db) => {
-      const row = await this.#lock(db, command.session)
-      const nowMs = await clock.nowMs(db)
-      if (row !== undefined && (row.ended === 1 || row.due_at_ms <= nowMs)) return 'over'
-      const known = row === undefined ? undefined : toSession(row)
-      const { session, outcome } = decideSession(known, command, nowMs)
-      if (session === null) await markEnded(db, command.session)
-      else if (session !== undefined) {
-        const rows = [toSessionRow(session)]
-        await database.dialect.upsert('holdfast_sessions', { by: ['id'], rows }).execute(db)
-      }
-      return outcome
+    const { session: id } = command
+    const lock = words(database.dialect.forUpdate)
+    return transactor.writeScript<Standing>({
+      first: [statement`select * from holdfast_sessions where id = ${id} ${lock}`, clock.select],
+      work: async (_db, [found, now]) => {
+        const [row] = (found ?? []) as unknown as Selectable<SessionTable>[]
+        const nowMs = clock.toNowMs(now)
+        if (row !== undefined && (row.ended === 1 || row.due_at_ms <= nowMs)) return OVER
+        const known = row === undefined ? undefined : toSession(row)
+        const { session, outcome } = decideSession(known, command, nowMs)
+        return { last: this.#write(id, session), toResult: () => outcome }
+      },
     })
   }
 
-  async #lock(db: Connection, id: string): Promise<Selectable<SessionTable> | undefined> {
-    const { dialect } = this.#options.database
-    const { rows } = await sql<Selectable<SessionTable>>`
-      select * from holdfast_sessions where id = ${id} ${dialect.forUpdate}`.execute(db)
-    return rows[0]
+  #write(id: string, session: Session | null | undefined): Statement[] {
+    if (session === undefined) return []
+    if (session === null) return [markEnded(id)]
+    const put = { by: ['id'], rows: [toSessionRow(session)] }
+    return [this.#options.database.dialect.upsert('holdfast_sessions', put)]
   }
 
   /**
@@ -71,7 +75,8 @@ export class SessionBook {
    */
   async end(id: string): Promise<number> {
     const { transactor, decide } = this.#options
-    await transactor.write((db) => markEnded(db, id))
+    const closing = { last: [markEnded(id)], toResult: () => {} }
+    await transactor.writeScript({ first: [], work: async () => closing })
     const names = await this.#keysOf(id)
     const outcomes = await Promise.all(
       names.map((name) => decide(name, { kind: 'leave', session: id })),
@@ -94,6 +99,6 @@ export class SessionBook {
   }
 }
 
-async function markEnded(db: Connection, id: string): Promise<void> {
-  await db.updateTable('holdfast_sessions').set({ ended: 1 }).where('id', '=', id).execute()
+function markEnded(id: string): Statement {
+  return statement`update holdfast_sessions set ended = 1 where id = ${id}`
 }

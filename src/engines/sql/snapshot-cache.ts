@@ -1,6 +1,8 @@
 import type { Selectable } from 'kysely'
+import { keyOf } from './key-loader.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import type { KeyTable } from './schema.ts'
+import type { KeyName } from './sql-dialect.ts'
 
 /** Keys whose snapshots are kept. Each has at most a few dozen holds and waiters in memory. */
 const KEPT_MAX = 4_096
@@ -11,22 +13,29 @@ const KEPT_MAX = 4_096
  * hardly ever read again.
  */
 export class SnapshotCache {
-  readonly #kept = new Map<number, KeySnapshot>()
+  readonly #kept = new Map<string, KeySnapshot>()
 
   /** The snapshot of a row that is locked, if it is still true. Whoever takes it gives it back. */
-  take({ id, version }: Selectable<KeyTable>): KeySnapshot | undefined {
-    const snapshot = this.#kept.get(id)
-    this.#kept.delete(id)
-    return snapshot?.version === version ? snapshot : undefined
+  take(row: Selectable<KeyTable>): KeySnapshot | undefined {
+    const key = keyOf(row)
+    const snapshot = this.#kept.get(key)
+    this.#kept.delete(key)
+    return snapshot?.id === row.id && snapshot.version === row.version ? snapshot : undefined
+  }
+
+  /** Sessions that will be asked for if it is still true. */
+  sessionsOf(name: KeyName): readonly string[] {
+    return this.#kept.get(keyOf(name))?.sessions() ?? []
   }
 
   /** After the commit. */
   keep(snapshot: KeySnapshot): void {
-    this.#kept.delete(snapshot.id)
-    this.#kept.set(snapshot.id, snapshot)
+    const key = keyOf(snapshot.name)
+    this.#kept.delete(key)
+    this.#kept.set(key, snapshot)
     if (this.#kept.size <= KEPT_MAX) return
-    for (const id of this.#kept.keys()) {
-      this.#kept.delete(id)
+    for (const oldest of this.#kept.keys()) {
+      this.#kept.delete(oldest)
       return
     }
   }

@@ -1,5 +1,6 @@
-import type { Kysely, RawBuilder, Selectable } from 'kysely'
-import type { KeyTable, SqlSchema } from './schema.ts'
+import type { Kysely } from 'kysely'
+import type { SqlSchema } from './schema.ts'
+import type { Rows, Statement, Value } from './statement.ts'
 
 /** Statements go through this one, inside a transaction or outside. */
 export type Connection = Kysely<SqlSchema>
@@ -32,6 +33,22 @@ export interface ViewTerms {
   text(column: string): string
 }
 
+/** How transactions that decide hear that somebody watches, and how watchers know that all of them have. */
+export interface WatchTerms {
+  /** The row of `holdfast_state` that says until when somebody watches. */
+  readonly row: number
+  /**
+   * Reads it in a transaction that decides, which has locked its keys before; `null` while somebody is
+   * about to write it.
+   */
+  readonly untilMs: string
+  /**
+   * Selects the `name` of every transaction that decides. Absent where whoever writes the row waits for
+   * those that have read it.
+   */
+  readonly underWay?: string
+}
+
 /** What an error of a driver means. */
 export type SqlFailure =
   /** Two transactions stood in each other's way, or the database was busy: nothing happened. */
@@ -43,7 +60,7 @@ export type SqlFailure =
 
 export type TableName = keyof SqlSchema
 
-export type Row = Readonly<Record<string, string | number | null>>
+export type Row = Readonly<Record<string, Value>>
 
 export interface KeyName {
   readonly space: 'lock' | 'operation'
@@ -62,38 +79,42 @@ export interface SqlDialect {
   /** Those that begin one that reads a single moment. */
   readonly beginReading: readonly string[]
   /** Milliseconds since the epoch on the clock of the database, now and not when the transaction began. */
-  readonly nowMs: RawBuilder<number>
+  readonly nowMs: string
   /** At the end of a select that locks the rows it finds; empty where a transaction has them all. */
-  readonly forUpdate: RawBuilder<unknown>
-  readonly forShare: RawBuilder<unknown>
+  readonly forUpdate: string
+  readonly forShare: string
   /** The same as `forUpdate`, without those that somebody else has. */
-  readonly skipLocked: RawBuilder<unknown>
+  readonly skipLocked: string
+  readonly watch: WatchTerms
   /**
    * The longest time from a commit to when another process hears of it, without load. 0 where the
    * database tells it; otherwise processes that wait look this often.
    */
   readonly pollMs: number
 
+  /**
+   * Execute statements one after the other, at least one, in a single round trip where there are any.
+   * Whatever follows one that fails is not done. Returns what each of them found.
+   */
+  run(db: Connection, statements: readonly Statement[]): Promise<Rows[]>
+
   /** Inserts rows, at least one; those that are there get all other columns of these. `by` is the primary key. */
-  upsert(table: TableName, put: Upsert): RawBuilder<unknown>
+  upsert(table: TableName, put: Upsert): Statement
 
-  /** Execute statements that do not touch the same rows, with as few round trips as possible. */
-  executeAll(db: Connection, statements: readonly RawBuilder<unknown>[]): Promise<void>
-
-  /** Make the rows of keys that have none. They and those that were there are locked and returned. */
-  insertKeys(db: Connection, names: readonly KeyName[]): Promise<Selectable<KeyTable>[]>
+  /** Makes the rows of keys that have none. The last statement finds them and those that were there, locked. */
+  insertKeys(names: readonly KeyName[]): readonly Statement[]
 
   /**
-   * Only where a list of keys may be found by reading the whole table, locking all of it: selects each of
-   * them by itself, locked in their order, and touches no other row.
+   * A list of rows may be found by reading the whole table, and all of it is locked then: each of them has
+   * to be asked for by itself.
    */
-  selectKeys?(names: readonly KeyName[]): RawBuilder<Selectable<KeyTable>>
+  readonly mayScanForLists: boolean
 
   /** Run while no other process does: for migrations. */
   exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void>
 
   /** In a transaction: when it commits, these processes are told at once, as far as that is possible. */
-  ring(db: Connection, processes: readonly string[]): Promise<void>
+  ring(processes: readonly string[]): readonly Statement[]
 
   classify(error: unknown): SqlFailure
 

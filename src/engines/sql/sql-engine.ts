@@ -25,16 +25,20 @@ import { Expiry } from './expiry.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { JobQueue } from './job-queue.ts'
 import type { Asker } from './key-snapshot.ts'
-import { KeyWork, type KeyJob, type WorkResult } from './key-work.ts'
-import { readLetters, removeLetters } from './letters.ts'
+import type { KeyJob } from './key-run.ts'
+import { KeyWork, type WorkResult } from './key-work.ts'
+import type { Letter } from './letters.ts'
+import { Mailbox } from './mailbox.ts'
 import { migrate, type MigrationBook } from './migrate.ts'
 import { OpenWaits } from './open-waits.ts'
+import { ServerBook } from './server-book.ts'
 import { SessionBook } from './session-book.ts'
 import type { KeyName, SqlDatabase } from './sql-dialect.ts'
 import { toRefused, toUnavailable } from './sql-errors.ts'
 import { readSql } from './sql-reads.ts'
 import type { TransactionContext } from './transaction-context.ts'
 import { Transactor } from './transactor.ts'
+import { WatchNotice } from './watch-notice.ts'
 
 export interface SqlEngineParts {
   readonly database: SqlDatabase
@@ -45,6 +49,8 @@ export interface SqlEngineParts {
   readonly clock: Clock
   /** In place of the clock of the database, for tests. */
   readonly nowMs?: (() => number) | undefined
+  /** This process is a server, and this is what the others on the database know it by. */
+  readonly announceAs?: string | undefined
 }
 
 /**
@@ -62,11 +68,13 @@ export class SqlEngine implements LockEngine {
   readonly #work: KeyWork
   readonly #jobs: JobQueue
   readonly #waits: OpenWaits
+  readonly #mailbox: Mailbox
   readonly #sessions: SessionBook
   readonly #expiry: Expiry
   readonly #feed: EventFeed
   readonly #doorbell: Doorbell
   readonly #housekeeping: Housekeeping
+  readonly #servers: ServerBook | undefined
   readonly #process: string = randomUUID()
   #closing: Promise<void> | undefined
 
@@ -85,7 +93,6 @@ export class SqlEngine implements LockEngine {
       dialect: database.dialect,
       process,
       clock: databaseClock,
-      isOpenHere: (name, departure) => this.#waits.isOpen(name, departure),
     })
     this.#jobs = new JobQueue({
       work: this.#work,
@@ -101,20 +108,31 @@ export class SqlEngine implements LockEngine {
       onCount: () => this.#onInterest(),
     })
     const transactor = this.#transactor
+    const receive = (letter: Letter): Promise<void> => this.#waits.receive(letter)
+    this.#mailbox = new Mailbox({ transactor, process, receive })
     const shared = { database, transactor, clock: databaseClock, decide }
     this.#sessions = new SessionBook(shared)
     this.#expiry = new Expiry({
+      dialect: database.dialect,
       transactor,
       databaseClock,
       clock,
       sessions: this.#sessions,
       decide,
     })
-    this.#feed = new EventFeed({ ...shared, timers: clock, onInterest: () => this.#onInterest() })
+    const { dialect } = database
+    const notice = new WatchNotice({ dialect, transactor, clock: databaseClock })
+    const onInterest = (): void => this.#onInterest()
+    this.#feed = new EventFeed({ transactor, notice, timers: clock, onInterest })
     this.#doorbell = new Doorbell({
       pollMs: database.dialect.pollMs,
       look: () => this.#look(),
     })
+    const { announceAs: name } = parts
+    if (name !== undefined) {
+      const book = { transactor, clock: databaseClock, process, name, settings }
+      this.#servers = new ServerBook(book)
+    }
     this.#housekeeping = new Housekeeping({
       transactor,
       databaseClock,
@@ -122,6 +140,7 @@ export class SqlEngine implements LockEngine {
       process,
       waits: this.#waits,
       openLetters: () => this.#doorbell.lookNow(),
+      servers: this.#servers,
       openPatienceMs: settings.openPatienceMs,
     })
   }
@@ -130,6 +149,7 @@ export class SqlEngine implements LockEngine {
   static async open(parts: SqlEngineParts): Promise<SqlEngine> {
     const engine = new SqlEngine(parts)
     await engine.#database.listen(engine.#process, () => engine.#doorbell.ring())
+    await engine.#servers?.sign()
     engine.#expiry.start()
     engine.#housekeeping.start()
     return engine
@@ -228,7 +248,10 @@ export class SqlEngine implements LockEngine {
     this.#mustBeOpen()
     await this.#expiry.sweep()
     return this.#transactor.read(async (db) => {
-      return (await readSql(await this.#work.context(db, { isReading: true }), query)) as ReplyOf<Q>
+      const context = await this.#work.context(db, { isReading: true })
+      const reply = (await readSql(context, query)) as ReplyOf<Q>
+      if (query.kind !== 'stats' || this.#servers === undefined) return reply
+      return { ...reply, differences: await this.#servers.findDifferences(context) }
     })
   }
 
@@ -242,15 +265,18 @@ export class SqlEngine implements LockEngine {
 
   async watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
     this.#mustBeOpen()
-    const watching = await this.#feed.watch(filter, listener)
-    await this.#jobs.settle()
-    return watching
+    return this.#feed.watch(filter, listener)
   }
 
-  #onCommitted({ settled, nowMs, dueAtMs, hasEvents }: WorkResult): void {
-    for (const { name, departure } of settled) this.#waits.settle(name, departure)
+  /** As it is in memory: whoever watches here has heard of what happened before anyone is answered. */
+  #onCommitted({ settled, nowMs, dueAtMs, hasEvents }: WorkResult): Promise<void> | undefined {
     this.#expiry.note(nowMs, dueAtMs)
-    if (hasEvents && this.#feed.isWatched) this.#doorbell.ring()
+    const settle = (): void => {
+      for (const { name, departure } of settled) this.#waits.settle(name, departure)
+    }
+    if (hasEvents && this.#feed.isWatched) return this.#feed.read().then(settle, settle)
+    settle()
+    return undefined
   }
 
   #onInterest(): void {
@@ -259,15 +285,8 @@ export class SqlEngine implements LockEngine {
   }
 
   async #look(): Promise<void> {
-    if (this.#waits.size > 0) await this.#openLetters()
+    if (this.#waits.size > 0) await this.#mailbox.open()
     await this.#feed.read()
-  }
-
-  async #openLetters(): Promise<void> {
-    const transactor = this.#transactor
-    const { ids, letters } = await transactor.run((db) => readLetters(db, this.#process))
-    await Promise.all(letters.map((letter) => this.#waits.receive(letter)))
-    await transactor.run((db) => removeLetters(db, ids))
   }
 
   #mustBeOpen(): void {
@@ -287,6 +306,8 @@ export class SqlEngine implements LockEngine {
     this.#waits.rejectAll()
     await this.#expiry.close()
     await this.#housekeeping.close()
+    // A server that cannot say that it leaves is taken for gone a little later.
+    await this.#servers?.leave().catch(() => {})
     await this.#doorbell.close()
     await this.#jobs.settle()
     this.#feed.close()

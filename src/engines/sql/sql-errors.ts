@@ -1,4 +1,5 @@
 import { createError, LockError } from '../../engine/errors.ts'
+import { NewerSchemaError } from './migrate.ts'
 
 /** The database could not be asked, or did not answer: what that means for whoever asked us. */
 export function toUnavailable(error: unknown, applied: 'no' | 'maybe'): LockError {
@@ -10,12 +11,13 @@ export function toUnavailable(error: unknown, applied: 'no' | 'maybe'): LockErro
   })
 }
 
-/** The database answered that it will not: no space, no right, no table. Nobody can go on by asking again. */
+/**
+ * The database answered that it will not: no space, no right, no table. Asking again changes nothing by itself;
+ * somebody has to do something about the database.
+ */
 export function toRefused(error: unknown, applied: 'no' | 'maybe'): LockError {
   if (error instanceof LockError) return error
   const what = error instanceof Error ? error.message : String(error)
-  return createError('LOCK_STORAGE_FAILED', `the database refused: ${what}`, {
-    cause: error,
-    applied,
-  })
+  const message = error instanceof NewerSchemaError ? what : `the database refused: ${what}`
+  return createError('LOCK_STORAGE_FAILED', message, { cause: error, applied })
 }

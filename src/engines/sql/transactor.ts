@@ -1,14 +1,32 @@
 import { randomInt } from 'node:crypto'
-import { type Kysely, sql } from 'kysely'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import type { SqlSchema } from './schema.ts'
 import type { Connection, SqlDatabase } from './sql-dialect.ts'
 import { toRefused, toUnavailable } from './sql-errors.ts'
+import { type Rows, type Statement, words } from './statement.ts'
 
 /** How long a transaction is tried again that others stand in the way of. */
 const CONFLICT_PATIENCE_MS = 10_000
 const CONFLICT_PAUSE_MS_MAX = 50
+
+const COMMIT = words('commit')
+const ROLLBACK = words('rollback')
+
+/** A transaction that knows what it asks first and writes last needs two round trips. */
+export interface Script<T> {
+  /** Sent together with what begins the transaction. */
+  readonly first: readonly Statement[]
+  /** May run several times and must have no effect beside the database. */
+  work(db: Connection, found: readonly Rows[]): Promise<Closing<T>>
+}
+
+/** How a transaction ends that has decided. */
+export interface Closing<T> {
+  /** Sent together with the commit. */
+  readonly last: readonly Statement[]
+  /** What comes of it, from what those found. */
+  toResult(found: readonly Rows[]): T
+}
 
 /** Runs transactions: again after a conflict, and never pretending to know what became of a commit. */
 export class Transactor {
@@ -25,14 +43,44 @@ export class Transactor {
    * Throws a `LockError` that says whether the commit may have happened.
    */
   async write<T>(work: (db: Connection) => Promise<T>): Promise<T> {
-    const { begin } = this.#database.dialect
-    return this.#untilNoConflict(() => this.#once([begin], work))
+    return this.writeScript(withoutScript(work))
+  }
+
+  /** The same, in as few round trips as there can be. */
+  async writeScript<T>(script: Script<T>): Promise<T> {
+    const begin = [words(this.#database.dialect.begin)]
+    return this.#untilNoConflict(async () => {
+      try {
+        return await this.#once(begin, script)
+      } catch (error) {
+        if (!this.#isRefusedAtEnd(error)) throw error
+        return this.#once(begin, this.#inSteps(script))
+      }
+    })
+  }
+
+  /** Something was refused that was sent with the commit: a statement, or the commit itself. */
+  #isRefusedAtEnd(error: unknown): boolean {
+    const { classify } = this.#database.dialect
+    return error instanceof CommitError && classify(error.cause) === 'other'
+  }
+
+  /** So that it is known which of them it is, and with that whether anything can have happened. */
+  #inSteps<T>({ first, work }: Script<T>): Script<T> {
+    return {
+      first,
+      work: async (db, opened) => {
+        const { last, toResult } = await work(db, opened)
+        const found = last.length > 0 ? await this.#database.dialect.run(db, last) : []
+        return { last: [], toResult: () => toResult(found) }
+      },
+    }
   }
 
   /** A transaction that reads a single moment. */
   async read<T>(work: (db: Connection) => Promise<T>): Promise<T> {
-    const { beginReading } = this.#database.dialect
-    return this.#untilNoConflict(() => this.#once(beginReading, work))
+    const begin = this.#database.dialect.beginReading.map(words)
+    return this.#untilNoConflict(() => this.#once(begin, withoutScript(work)))
   }
 
   /** Statements that each stand for themselves, and that may be done again. */
@@ -64,41 +112,47 @@ export class Transactor {
     })
   }
 
-  async #once<T>(begin: readonly string[], work: (db: Connection) => Promise<T>): Promise<T> {
-    return this.#database.db.connection().execute(async (connection) => {
-      for (const statement of begin) await run(connection, statement)
-      let result: T
+  async #once<T>(begin: readonly Statement[], { first, work }: Script<T>): Promise<T> {
+    const { db, dialect } = this.#database
+    return db.connection().execute(async (connection) => {
+      let closing: Closing<T>
       try {
-        result = await work(connection)
+        const found = await dialect.run(connection, [...begin, ...first])
+        closing = await work(connection, found.slice(begin.length))
       } catch (error) {
-        await rollBack(connection)
+        await this.#rollBack(connection)
         throw error
       }
-      await commit(connection)
-      return result
+      return closing.toResult(await this.#commit(connection, closing.last))
     })
   }
-}
 
-async function run(connection: Kysely<SqlSchema>, statement: string): Promise<void> {
-  await sql.raw(statement).execute(connection)
-}
+  /** A connection on which this fails is broken, and the database rolls back by itself. */
+  async #rollBack(connection: Connection): Promise<void> {
+    try {
+      await this.#database.dialect.run(connection, [ROLLBACK])
+    } catch {
+      // The error that brought us here says more.
+    }
+  }
 
-/** A connection on which this fails is broken, and the database rolls back by itself. */
-async function rollBack(connection: Kysely<SqlSchema>): Promise<void> {
-  try {
-    await run(connection, 'rollback')
-  } catch {
-    // The error that brought us here says more.
+  async #commit(connection: Connection, last: readonly Statement[]): Promise<readonly Rows[]> {
+    try {
+      return await this.#database.dialect.run(connection, [...last, COMMIT])
+    } catch (error) {
+      await this.#rollBack(connection)
+      throw new CommitError(error)
+    }
   }
 }
 
-async function commit(connection: Kysely<SqlSchema>): Promise<void> {
-  try {
-    await run(connection, 'commit')
-  } catch (error) {
-    await rollBack(connection)
-    throw new CommitError(error)
+function withoutScript<T>(work: (db: Connection) => Promise<T>): Script<T> {
+  return {
+    first: [],
+    work: async (db) => {
+      const result = await work(db)
+      return { last: [], toResult: () => result }
+    },
   }
 }
 

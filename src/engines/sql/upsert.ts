@@ -1,26 +1,36 @@
-import { type RawBuilder, sql } from 'kysely'
-import type { Connection, TableName, Upsert } from './sql-dialect.ts'
+import { type Statement, statement, type Value, words } from './statement.ts'
+import type { Row, TableName, Upsert } from './sql-dialect.ts'
 
 /** As SQLite and PostgreSQL say it. */
-export function upsertOnConflict(table: TableName, { by, rows }: Upsert): RawBuilder<unknown> {
-  const columns = Object.keys(rows[0] ?? {}).filter((column) => !by.includes(column))
-  const set = columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`)
-  return sql`${insertInto(table, rows)}
-    on conflict (${sql.join(by.map((column) => sql.ref(column)))}) do update set ${sql.join(set)}`
+export function upsertOnConflict(table: TableName, { by, rows }: Upsert): Statement {
+  const set = restOf({ by, rows }).map((column) => `${column} = excluded.${column}`)
+  const conflict = `on conflict (${by.join(', ')}) do update set ${set.join(', ')}`
+  return statement`${insertInto(table, rows)} ${words(conflict)}`
 }
 
 /** All rows in one statement; they have the same columns. */
-export function insertInto(table: TableName, rows: Upsert['rows']): RawBuilder<unknown> {
+export function insertInto(table: TableName, rows: readonly Row[]): Statement {
   const columns = Object.keys(rows[0] ?? {})
-  const tuples = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column] ?? null))})`)
-  return sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
-    values ${sql.join(tuples)}`
+  const texts = [`insert into ${table} (${columns.map(quoted).join(', ')}) values (`]
+  const values: Value[] = []
+  for (const row of rows) {
+    for (const column of columns) {
+      values.push(row[column] ?? null)
+      texts.push(', ')
+    }
+    texts[texts.length - 1] = '), ('
+  }
+  texts[texts.length - 1] = ')'
+  return { texts, values }
 }
 
-/** One statement after the other. */
-export async function executeInTurn(
-  db: Connection,
-  statements: readonly RawBuilder<unknown>[],
-): Promise<void> {
-  for (const statement of statements) await statement.execute(db)
+/** The columns that are set where the row is there. */
+export function restOf({ by, rows }: Upsert): string[] {
+  const names = Object.keys(rows[0] ?? {})
+  return names.filter((name) => !by.includes(name)).map(quoted)
+}
+
+/** Some of the names are words of some databases. */
+function quoted(name: string): string {
+  return `"${name}"`
 }

@@ -1,8 +1,11 @@
+import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../../src/engines/sql/migrate.ts'
 import type { Connection, KeyName, SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
+import { statement, words } from '../../../src/engines/sql/statement.ts'
 import { Transactor } from '../../../src/engines/sql/transactor.ts'
+import { insertInto } from '../../../src/engines/sql/upsert.ts'
 import { ID_BYTES_MAX, KEY_BYTES_MAX, OWNER_BYTES_MAX } from '../../../src/law/limits.ts'
 import { compareNames, problemWithName } from '../../../src/law/names.ts'
 import { readNowMs } from './row-locks.ts'
@@ -61,12 +64,29 @@ describe.each([SQLITE, POSTGRES, MYSQL])('a database of $name', (kind) => {
     expect(row).toEqual({ id: 1, body, at_ms })
   })
 
+  it('writes out text of every kind as it is', async () => {
+    const { db, dialect } = database
+    const text = fc.string({ unit: 'binary' }).map((one) => one.replaceAll('\0', ''))
+    const hostile = fc.string({ unit: fc.constantFrom("'", '"', '\\', ';', '-', '?', '$1', '\n') })
+    const texts = fc.array(fc.oneof(text, hostile), { minLength: 1, maxLength: 20 })
+    await fc.assert(
+      fc.asyncProperty(texts, async (bodies) => {
+        const rows = bodies.map((body, index) => ({ at_ms: index, body }))
+        const [, , found] = await dialect.run(db, [
+          words('delete from holdfast_events'),
+          insertInto('holdfast_events', rows),
+          statement`select at_ms, body from holdfast_events where at_ms >= ${0} order by at_ms`,
+        ])
+        expect(found).toEqual(rows)
+      }),
+    )
+  })
+
   it('replaces a row that is there, and leaves the others', async () => {
     const row = { key_id: 1, node: 'n', since_ms: 1 }
+    const { db, dialect } = database
     const put = (rows: readonly (typeof row)[]): Promise<unknown> =>
-      database.dialect
-        .upsert('holdfast_refs', { by: ['key_id', 'node'], rows })
-        .execute(database.db)
+      dialect.run(db, [dialect.upsert('holdfast_refs', { by: ['key_id', 'node'], rows })])
     await put([row, { ...row, node: 'other' }])
     await put([
       { ...row, since_ms: 2 },
@@ -102,7 +122,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('a database of $name', (kind) => {
     const takePlace = async (one: SqlDatabase): Promise<number> =>
       new Transactor(one).write(async (db) => {
         const { rows } = await sql<{ id: number; next_place: number }>`
-          select id, next_place from holdfast_keys ${one.dialect.forUpdate}`.execute(db)
+          select id, next_place from holdfast_keys ${sql.raw(one.dialect.forUpdate)}`.execute(db)
         const { id = 0, next_place: place = 0 } = rows[0] ?? {}
         expect((await db.selectFrom('holdfast_refs').selectAll().execute()).length).toBe(place - 1)
         await db
@@ -188,7 +208,7 @@ function toKeys(names: readonly string[]): KeyName[] {
 }
 
 async function putKeys({ db, dialect }: SqlDatabase, names: readonly string[]): Promise<Column> {
-  await dialect.insertKeys(db, toKeys(names))
+  await dialect.run(db, dialect.insertKeys(toKeys(names)))
   return { table: 'holdfast_keys', column: 'name' }
 }
 
@@ -197,19 +217,20 @@ async function putOwners({ db, dialect }: SqlDatabase, names: readonly string[])
   const rows = names.map((owner) => ({
     ...{ ...hold, key_id: 1, owner, party: owner, ttl_ms: 0, due_at_ms: 0, steps: '[]' },
   }))
-  await dialect.upsert('holdfast_holds', { by: ['key_id', 'owner'], rows }).execute(db)
+  await dialect.run(db, [dialect.upsert('holdfast_holds', { by: ['key_id', 'owner'], rows })])
   return { table: 'holdfast_holds', column: 'owner' }
 }
 
 async function putSessions({ db, dialect }: SqlDatabase, ids: readonly string[]): Promise<Column> {
   const session = { grace_ms: 0, keeps_leases: 0, heard_at_ms: 0, due_at_ms: 0, ended: 0 }
   const rows = ids.map((id) => ({ id, ...session }))
-  await dialect.upsert('holdfast_sessions', { by: ['id'], rows }).execute(db)
+  await dialect.run(db, [dialect.upsert('holdfast_sessions', { by: ['id'], rows })])
   return { table: 'holdfast_sessions', column: 'id' }
 }
 
 async function makeKeys(database: SqlDatabase, names: readonly string[]): Promise<void> {
-  await new Transactor(database).write((db) => database.dialect.insertKeys(db, toKeys(names)))
+  const { dialect } = database
+  await new Transactor(database).write((db) => dialect.run(db, dialect.insertKeys(toKeys(names))))
 }
 
 async function listKeys({ db }: SqlDatabase): Promise<string[]> {

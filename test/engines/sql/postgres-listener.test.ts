@@ -37,8 +37,8 @@ describe('a process that listens to PostgreSQL', () => {
     return one
   }
 
-  const ring = (...processes: string[]): Promise<void> =>
-    transact(database, (db) => database.dialect.ring(db, processes))
+  const ring = (...processes: string[]): Promise<unknown> =>
+    transact(database, (db) => database.dialect.run(db, database.dialect.ring(processes)))
 
   /** Counts what a process hears. */
   async function listen(process: string, one = database): Promise<() => number> {
@@ -72,7 +72,7 @@ describe('a process that listens to PostgreSQL', () => {
     const isRung = createGate()
     const isEnough = createGate()
     const ringing = transact(database, async (db) => {
-      await database.dialect.ring(db, ['me'])
+      await database.dialect.run(db, database.dialect.ring(['me']))
       isRung.open()
       await isEnough.opened
       throw new Error('rolled back')

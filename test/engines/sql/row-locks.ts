@@ -7,7 +7,7 @@ const POLL_MS = 150
 
 /** On the clock of the database. */
 export async function readNowMs({ dialect }: SqlDatabase, db: Connection): Promise<number> {
-  const { rows } = await sql<{ now: number }>`select ${dialect.nowMs} as now`.execute(db)
+  const { rows } = await sql<{ now: number }>`select ${sql.raw(dialect.nowMs)} as now`.execute(db)
   return rows[0]?.now ?? Number.NaN
 }
 

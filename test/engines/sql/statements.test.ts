@@ -4,20 +4,20 @@ import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlEngine } from '../../../src/engines/sql/sql-engine.ts'
 import { MYSQL, POSTGRES, type ServerKind, SQLITE, type TestServer } from './test-servers.ts'
 
-/** Counts what is sent to the database. */
-class StatementCounter implements KyselyPlugin {
+/** Counts how often the database is asked something. */
+class TripCounter implements KyselyPlugin {
   count = 0
 
   transformQuery({ node }: { node: RootOperationNode }): RootOperationNode {
-    this.count += 1
     return node
   }
 
   async transformResult<Result>({ result }: { result: Result }): Promise<Result> {
+    this.count += 1
     return result
   }
 
-  /** How many statements something takes. */
+  /** How many round trips something takes. */
   async during(work: () => Promise<unknown>): Promise<number> {
     const before = this.count
     await work()
@@ -29,8 +29,8 @@ class StatementCounter implements KyselyPlugin {
 async function openCounted(
   kind: ServerKind,
   server: TestServer,
-): Promise<{ readonly engine: SqlEngine; readonly counter: StatementCounter }> {
-  const counter = new StatementCounter()
+): Promise<{ readonly engine: SqlEngine; readonly counter: TripCounter }> {
+  const counter = new TripCounter()
   const where = await server.create()
   const clock = { nowMs: () => 1_000, wallMs: () => 1_000, setTimer: () => STILL }
   const engine = await openSqlEngine(
@@ -47,15 +47,16 @@ async function openCounted(
 const STILL = { cancel: () => {}, ref: () => {}, unref: () => {} }
 
 const COUNTS = [
-  { kind: SQLITE, first: 7, again: 6, release: 7 },
-  { kind: POSTGRES, first: 6, again: 5, release: 5 },
-  { kind: MYSQL, first: 8, again: 6, release: 7 },
+  { kind: SQLITE, first: 8, again: 6, release: 7, unit: 'statements' },
+  { kind: POSTGRES, first: 3, again: 2, release: 2, unit: 'round trips' },
+  { kind: MYSQL, first: 3, again: 2, release: 2, unit: 'round trips' },
 ] as const
 
-describe.each(COUNTS)('without contention, on $kind.name,', ({ kind, first, again, release }) => {
+describe.each(COUNTS)('without contention, on $kind.name,', (options) => {
+  const { kind, first, again, release, unit } = options
   let server: TestServer
   let engine: SqlEngine
-  let counter: StatementCounter
+  let counter: TripCounter
 
   beforeAll(async () => {
     server = await kind.start()
@@ -73,19 +74,19 @@ describe.each(COUNTS)('without contention, on $kind.name,', ({ kind, first, agai
     engine.apply({ kind: 'acquire', key: 'k', owner: 'a', requestId })
   const give = (): Promise<unknown> => engine.apply({ kind: 'release', key: 'k', owner: 'a' })
 
-  it(`an acquire takes ${first} statements, ${again} where the key is known, a release ${release}`, async () => {
+  it(`an acquire takes ${first} ${unit}, ${again} where the key is known, a release ${release}`, async () => {
     expect(await counter.during(() => acquire('one'))).toBe(first)
     expect(await counter.during(give)).toBe(release)
     expect(await counter.during(() => acquire('two'))).toBe(again)
     expect(await counter.during(give)).toBe(release)
   })
 
-  it('many commands at once take as many statements as one', async () => {
+  it('many commands at once take as many of them as one', async () => {
     const many = Array.from({ length: 50 }, (_, index) =>
       engine.apply({ kind: 'acquire', key: `many-${index}`, owner: 'a', requestId: 'r' }),
     )
-    const statements = await counter.during(() => Promise.all(many))
-    expect(statements).toBeLessThanOrEqual(first)
+    const trips = await counter.during(() => Promise.all(many))
+    expect(trips).toBeLessThanOrEqual(first)
   })
 })
 

@@ -1,5 +1,7 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { KeyTable, SqlSchema } from '../schema.ts'
+import { type Kysely, sql } from 'kysely'
+import { lockKeys } from '../key-loader.ts'
+import { runTogether } from '../run-statements.ts'
+import type { SqlSchema } from '../schema.ts'
 import { isSocketFailure } from '../socket-failure.ts'
 import type {
   ColumnTypes,
@@ -10,8 +12,10 @@ import type {
   TableName,
   Upsert,
   ViewTerms,
+  WatchTerms,
 } from '../sql-dialect.ts'
-import { executeInTurn, insertInto } from '../upsert.ts'
+import { type Statement, statement, toLiteral, words } from '../statement.ts'
+import { insertInto, restOf } from '../upsert.ts'
 
 /** Every collation of text takes some different names for one, if only by the spaces at their ends. */
 const TYPES: ColumnTypes = {
@@ -33,6 +37,17 @@ const VIEWS: ViewTerms = {
 }
 
 /**
+ * Those that decide share the row until they are over, and whoever writes it waits for them. Those that
+ * come meanwhile do not wait in turn: they find nothing. MySQL and MariaDB say that in different words,
+ * and each takes those of the other for a comment.
+ */
+const WATCH: WatchTerms = {
+  row: 2,
+  untilMs: `(select watched_until_ms from holdfast_state where id = 2
+    /*!80001 for share skip locked */ /*M!100600 lock in share mode skip locked */)`,
+}
+
+/**
  * MySQL 8 and MariaDB 10.6, and those that are newer. Sessions are set up in `open-mysql.ts`, and what is
  * here relies on it: read committed, UTC, and quotes as in standard SQL.
  */
@@ -47,33 +62,31 @@ export const mysqlDialect: SqlDialect = {
     'start transaction with consistent snapshot, read only',
   ],
   // Not `now()`: that is when the statement began, and it may have waited for a row since.
-  nowMs: sql<number>`cast(unix_timestamp(sysdate(3)) * 1000 as signed)`,
-  forUpdate: sql`for update`,
+  nowMs: 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)',
+  forUpdate: 'for update',
   // MariaDB does not know `for share`.
-  forShare: sql`lock in share mode`,
-  skipLocked: sql`for update skip locked`,
+  forShare: 'lock in share mode',
+  skipLocked: 'for update skip locked',
+  watch: WATCH,
   pollMs: 50,
+  // Of a small table, or for a long list, that is what it does.
+  mayScanForLists: true,
 
-  upsert(table: TableName, { by, rows }: Upsert): RawBuilder<unknown> {
-    const columns = Object.keys(rows[0] ?? {}).filter((column) => !by.includes(column))
+  run: (db, statements) => runTogether(db, statements, (value) => toLiteral(value, quote)),
+
+  upsert(table: TableName, put: Upsert): Statement {
     // MariaDB does not know the alias for new rows that MySQL would rather have.
-    const set = columns.map((column) => sql`${sql.ref(column)} = values(${sql.ref(column)})`)
-    return sql`${insertInto(table, rows)} on duplicate key update ${sql.join(set)}`
+    const set = restOf(put).map((column) => `${column} = values(${column})`)
+    return statement`${insertInto(table, put.rows)} on duplicate key update ${words(set.join(', '))}`
   },
 
-  executeAll: executeInTurn,
-
-  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<Selectable<KeyTable>[]> {
-    if (names.length === 0) return []
+  insertKeys(names: readonly KeyName[]): Statement[] {
     const rows = names.map(({ space, name }) => ({ space, name }))
     // `insert ignore` would share the rows that were there, and whoever then wants one alone deadlocks.
-    await sql`${insertInto('holdfast_keys', rows)} on duplicate key update token = token`.execute(
-      db,
-    )
-    return (await selectKeys(names).execute(db)).rows
+    const insert = statement`${insertInto('holdfast_keys', rows)}
+      on duplicate key update token = token`
+    return [insert, lockKeys(this, names)]
   },
-
-  selectKeys,
 
   /** Not a transaction, because a change to the schema would end it. */
   async exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void> {
@@ -88,7 +101,7 @@ export const mysqlDialect: SqlDialect = {
     })
   },
 
-  ring: async () => {},
+  ring: () => [],
 
   classify(error: unknown): SqlFailure {
     const {
@@ -165,11 +178,9 @@ const CONNECTION_MESSAGE = /in closed state|^Connection is closed|^Connection lo
 /** The table, the column, the index, or the row is there; the column or the index is gone. */
 const DONE_BEFORE: ReadonlySet<unknown> = new Set([1050, 1060, 1061, 1062, 1091])
 
-// Of a small table, or for many keys, the whole of it would be read, and every row of it locked.
-function selectKeys(names: readonly KeyName[]): RawBuilder<Selectable<KeyTable>> {
-  const each = names.map(
-    ({ space, name }) =>
-      sql`(select * from holdfast_keys where space = ${space} and name = ${name} for update)`,
-  )
-  return sql`${sql.join(each, sql` union all `)}`
+/** In hexadecimal where a mode of the server could give a character another meaning. */
+function quote(text: string): string {
+  return UNSAFE.test(text) ? `x'${Buffer.from(text).toString('hex')}'` : `'${text}'`
 }
+
+const UNSAFE = /['\\\0]/

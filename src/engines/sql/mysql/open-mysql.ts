@@ -21,7 +21,7 @@ export async function openMysql(url: string, options: ConnectOptions = {}): Prom
     connectTimeout: CONNECT_MS_MAX,
     enableKeepAlive: true,
     keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS,
-    multipleStatements: false,
+    multipleStatements: true,
     decimalNumbers: true,
     typeCast: toText,
   })

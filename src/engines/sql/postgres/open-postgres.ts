@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
-import type { ClientConfig, Pool, PoolClient } from 'pg'
+import type { ClientConfig, Pool, PoolClient, QueryResult } from 'pg'
 import type { SqlSchema } from '../schema.ts'
 import { type ConnectOptions, SilenceLimit } from '../silence.ts'
 import type { SqlDatabase } from '../sql-dialect.ts'
@@ -90,21 +90,34 @@ const SETTLE = `select set_config('synchronous_commit', 'on', false)
   where current_setting('synchronous_commit') not in ('on', 'remote_apply')`
 
 function settle(pool: Pool): PostgresPool {
-  const settled = new WeakSet<PoolClient>()
+  const settled = new WeakMap<PoolClient, PostgresPoolClient>()
   return {
     async connect(): Promise<PostgresPoolClient> {
       const client = await pool.connect()
+      const before = settled.get(client)
+      if (before !== undefined) return before
       try {
-        if (!settled.has(client)) await client.query(SETTLE)
+        await client.query(SETTLE)
       } catch (error) {
         client.release(true)
         throw error
       }
-      settled.add(client)
-      return client as PostgresPoolClient
+      const one = withScripts(client)
+      settled.set(client, one)
+      return one
     },
     end: () => pool.end(),
   }
+}
+
+/** A text of several statements has several results, and these are the rows then. Kysely knows of one only. */
+function withScripts(client: PoolClient): PostgresPoolClient {
+  const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
+    const result: unknown = await client.query(text, [...values])
+    if (!Array.isArray(result)) return result
+    return { command: 'SELECT', rowCount: 0, rows: result.map(({ rows }: QueryResult) => rows) }
+  }
+  return { query, release: () => client.release() } as PostgresPoolClient
 }
 
 async function findWarnings(db: Kysely<SqlSchema>): Promise<string[]> {

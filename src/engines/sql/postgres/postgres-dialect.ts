@@ -1,5 +1,6 @@
-import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { KeyTable, SqlSchema } from '../schema.ts'
+import { type Kysely, sql } from 'kysely'
+import { runTogether } from '../run-statements.ts'
+import type { SqlSchema } from '../schema.ts'
 import { isSocketFailure } from '../socket-failure.ts'
 import type {
   ColumnTypes,
@@ -8,7 +9,9 @@ import type {
   SqlDialect,
   SqlFailure,
   ViewTerms,
+  WatchTerms,
 } from '../sql-dialect.ts'
+import { joined, type Statement, statement, toLiteral } from '../statement.ts'
 import { insertInto, upsertOnConflict } from '../upsert.ts'
 import { CHANNEL, toPayloads } from './postgres-ring.ts'
 
@@ -29,6 +32,19 @@ const VIEWS: ViewTerms = {
   text: (column) => column,
 }
 
+/**
+ * To lock the row that says so would write it, once for every transaction. But each of them has a lock on
+ * the table of keys from before it reads that row until it is over, and anyone can see those.
+ */
+const WATCH: WatchTerms = {
+  row: 1,
+  untilMs: 'watched_until_ms',
+  underWay: `select virtualtransaction as name from pg_locks
+    where locktype = 'relation' and relation = 'holdfast_keys'::regclass
+    and database = (select oid from pg_database where datname = current_database())
+    and mode in ('RowShareLock', 'RowExclusiveLock') and granted`,
+}
+
 const BEGIN = 'begin isolation level read committed'
 
 /** Locks the rows it finds, so each process runs into the other at the key's row and nowhere else. */
@@ -40,31 +56,25 @@ export const postgresDialect: SqlDialect = {
   begin: BEGIN,
   beginReading: ['begin isolation level repeatable read read only'],
   // Not `now()`: that is when the transaction began, and it may have waited for a row since.
-  nowMs: sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`,
-  forUpdate: sql`for update`,
-  forShare: sql`for share`,
-  skipLocked: sql`for update skip locked`,
+  nowMs: 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint',
+  forUpdate: 'for update',
+  forShare: 'for share',
+  skipLocked: 'for update skip locked',
+  watch: WATCH,
   pollMs: 0,
+  mayScanForLists: false,
+
+  run: (db, statements) => runTogether(db, statements, (value) => toLiteral(value, quote)),
 
   upsert: upsertOnConflict,
 
-  async executeAll(db: Connection, statements: readonly RawBuilder<unknown>[]): Promise<void> {
-    const last = statements.at(-1)
-    if (last === undefined) return
-    const others = statements
-      .slice(0, -1)
-      .map((statement, index) => sql`${sql.ref(`part_${index}`)} as (${statement})`)
-    if (others.length === 0) await last.execute(db)
-    else await sql`with ${sql.join(others)} ${last}`.execute(db)
-  },
-
-  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<Selectable<KeyTable>[]> {
-    if (names.length === 0) return []
+  insertKeys(names: readonly KeyName[]): Statement[] {
     const rows = names.map(({ space, name }) => ({ space, name }))
     // An update that changes nothing locks the rows that were there; `do nothing` would not.
-    const inserted = await sql<Selectable<KeyTable>>`${insertInto('holdfast_keys', rows)}
-      on conflict (space, name) do update set token = holdfast_keys.token returning *`.execute(db)
-    return inserted.rows
+    return [
+      statement`${insertInto('holdfast_keys', rows)}
+        on conflict (space, name) do update set token = holdfast_keys.token returning *`,
+    ]
   },
 
   /** A lock of the transaction and not of the session: those are lost or leaked behind a pooler. */
@@ -82,9 +92,9 @@ export const postgresDialect: SqlDialect = {
     })
   },
 
-  async ring(db: Connection, processes: readonly string[]): Promise<void> {
-    const calls = toPayloads(processes).map((payload) => sql`pg_notify(${CHANNEL}, ${payload})`)
-    if (calls.length > 0) await sql`select ${sql.join(calls)}`.execute(db)
+  ring(processes: readonly string[]): Statement[] {
+    const calls = toPayloads(processes).map((one) => statement`pg_notify(${CHANNEL}, ${one})`)
+    return calls.length > 0 ? [statement`select ${joined(calls)}`] : []
   },
 
   classify(error: unknown): SqlFailure {
@@ -93,6 +103,13 @@ export const postgresDialect: SqlDialect = {
     const isLost = CONNECTION_CODE.test(String(code)) || CONNECTION_MESSAGE.test(message)
     return isLost || isSocketFailure(error) ? 'connection' : 'other'
   },
+}
+
+/** Says the same whatever `standard_conforming_strings` is. A text of the server ends at a zero byte. */
+function quote(text: string): string {
+  if (text.includes('\0')) throw new Error('a string with a zero byte has no place in PostgreSQL')
+  const doubled = text.replaceAll("'", "''")
+  return text.includes('\\') ? ` E'${doubled.replaceAll('\\', '\\\\')}'` : `'${doubled}'`
 }
 
 /** Any number that other users of the database are unlikely to have chosen: "holdfast" in ASCII, cut. */

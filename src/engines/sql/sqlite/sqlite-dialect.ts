@@ -1,5 +1,6 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
-import type { KeyTable, SqlSchema } from '../schema.ts'
+import { type Kysely, sql } from 'kysely'
+import { runInTurn } from '../run-statements.ts'
+import type { SqlSchema } from '../schema.ts'
 import type {
   ColumnTypes,
   Connection,
@@ -8,10 +9,9 @@ import type {
   SqlFailure,
   ViewTerms,
 } from '../sql-dialect.ts'
-import { executeInTurn, insertInto, upsertOnConflict } from '../upsert.ts'
+import { type Statement, statement, toLiteral, type Value } from '../statement.ts'
+import { insertInto, upsertOnConflict } from '../upsert.ts'
 import { isBusy, whenFree } from './sqlite-busy.ts'
-
-const NOTHING = sql``
 
 /** Text is compared byte by byte here unless something else is asked for. */
 const TYPES: ColumnTypes = {
@@ -42,20 +42,25 @@ export const sqliteDialect: SqlDialect = {
   transactions: 1,
   begin: 'begin immediate',
   beginReading: ['begin deferred'],
-  nowMs: sql<number>`cast(unixepoch('now', 'subsec') * 1000 as integer)`,
-  forUpdate: NOTHING,
-  forShare: NOTHING,
-  skipLocked: NOTHING,
+  nowMs: `cast(unixepoch('now', 'subsec') * 1000 as integer)`,
+  forUpdate: '',
+  forShare: '',
+  skipLocked: '',
+  // Whoever writes is alone.
+  watch: { row: 1, untilMs: 'watched_until_ms' },
   pollMs: 25,
+  mayScanForLists: false,
+
+  run: (db, statements) => runInTurn(db, statements, WRITTEN_OUT),
 
   upsert: upsertOnConflict,
-  executeAll: executeInTurn,
 
-  async insertKeys(db: Connection, names: readonly KeyName[]): Promise<Selectable<KeyTable>[]> {
+  insertKeys(names: readonly KeyName[]): Statement[] {
     const rows = names.map(({ space, name }) => ({ space, name }))
-    const inserted = await sql<Selectable<KeyTable>>`${insertInto('holdfast_keys', rows)}
-      on conflict (space, name) do update set token = token returning *`.execute(db)
-    return inserted.rows
+    return [
+      statement`${insertInto('holdfast_keys', rows)}
+        on conflict (space, name) do update set token = token returning *`,
+    ]
   },
 
   async exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void> {
@@ -71,9 +76,16 @@ export const sqliteDialect: SqlDialect = {
     })
   },
 
-  ring: async () => {},
+  ring: () => [],
 
   classify(error: unknown): SqlFailure {
     return isBusy(error) ? 'conflict' : 'other'
   },
+}
+
+/** A statement takes 32,766 parameters. */
+const WRITTEN_OUT = {
+  valuesMax: 32_000,
+  toLiteral: (value: Value): string =>
+    toLiteral(value, (text) => `'${text.replaceAll("'", "''")}'`),
 }

@@ -1,0 +1,219 @@
+import { toDefect } from '../../engine/engine-errors.ts'
+import type { KeyCommand } from '../../law/commands.ts'
+import type { Law } from '../../law/decide.ts'
+import type { LawEvent } from '../../law/events.ts'
+import { ownerOf } from '../../law/operations.ts'
+import type { Outcome } from '../../law/outcomes.ts'
+import type { LawSettings } from '../../law/settings.ts'
+import { ABSENT_KEY } from './absent-key.ts'
+import type { DatabaseClock } from './database-clock.ts'
+import { keyOf } from './key-loader.ts'
+import { loadAll, loadPart } from './key-parts.ts'
+import { type Asker, type Departure, KeySnapshot } from './key-snapshot.ts'
+import { writeKeys } from './key-writer.ts'
+import { writeEvents, writeLetters } from './letters.ts'
+import { MissingPart } from './missing-part.ts'
+import { orNever } from './row-codec.ts'
+import type { SnapshotCache } from './snapshot-cache.ts'
+import type { KeyName, SqlDialect } from './sql-dialect.ts'
+import { joined, type Rows, type Statement, statement } from './statement.ts'
+import type { TransactionContext } from './transaction-context.ts'
+
+/** One command on one key. */
+export interface KeyJob {
+  readonly name: KeyName
+  readonly command: KeyCommand
+  /** Where a call is held open for it. */
+  readonly asker?: Asker | undefined
+  /** Something that is to happen in the same transaction, once the outcome is known. */
+  readonly also?: ((context: TransactionContext, outcome: Outcome) => Promise<void>) | undefined
+}
+
+/** Whose call was answered by the decisions of a transaction. */
+export interface Settled {
+  readonly name: KeyName
+  readonly departure: Departure
+}
+
+export interface KeyWorkOptions {
+  readonly law: Law
+  readonly settings: LawSettings
+  readonly dialect: SqlDialect
+  readonly process: string
+  readonly clock: DatabaseClock
+}
+
+/** Parts that are loaded one by one before everything is. */
+const PARTS_MAX = 16
+
+const STAYS: ReturnType<Law> = {
+  changes: [],
+  outcome: { kind: 'cancelled', cancelled: false },
+  events: [],
+}
+
+/** The decisions of one transaction. */
+export class KeyRun {
+  readonly settled: Settled[] = []
+  readonly #options: KeyWorkOptions
+  readonly #context: TransactionContext
+  readonly #snapshots = new Map<string, KeySnapshot>()
+  readonly #events: LawEvent[] = []
+  #due: ReadonlyMap<KeySnapshot, number> = new Map()
+
+  constructor(
+    options: KeyWorkOptions,
+    context: TransactionContext,
+    snapshots: readonly KeySnapshot[],
+  ) {
+    this.#options = options
+    this.#context = context
+    for (const snapshot of snapshots) {
+      this.#snapshots.set(keyOf({ space: snapshot.namespace, name: snapshot.key }), snapshot)
+    }
+  }
+
+  get hasEvents(): boolean {
+    return this.#events.length > 0
+  }
+
+  async decide({ name, command, asker }: KeyJob): Promise<Outcome> {
+    const snapshot = this.#snapshotOf(name)
+    for (const session of this.#sessionsOver(snapshot)) {
+      if (command.kind === 'leave' && command.session === session) continue
+      await this.#decideOne(snapshot, { kind: 'leave', session }, undefined)
+    }
+    return this.#decideOne(snapshot, command, asker)
+  }
+
+  /** What a session had whose time is over is gone before anything else is decided. */
+  #sessionsOver({ held, queue }: KeySnapshot): Set<string> {
+    const gone = new Set<string>()
+    const over = new Set<string>()
+    for (const [id, session] of this.#context.sessions) if (session === undefined) gone.add(id)
+    if (gone.size === 0) return over
+    for (const { session } of [...held.known(), ...queue.known]) {
+      if (session !== undefined && gone.has(session)) over.add(session)
+    }
+    return over
+  }
+
+  async #decideOne(
+    snapshot: KeySnapshot,
+    command: KeyCommand,
+    asker: Asker | undefined,
+  ): Promise<Outcome> {
+    const { changes, outcome, events } = await this.#ask(snapshot, command)
+    const departures = snapshot.apply(changes, asker)
+    this.#events.push(...events)
+    const name = { space: snapshot.namespace, name: snapshot.key }
+    for (const departure of departures) {
+      this.settled.push({ name, departure })
+      if (departure.answer.kind === 'granted') snapshot.held.noteTeller(departure.waiter)
+    }
+    return outcome
+  }
+
+  /**
+   * A client that broke its connection to this process and went to another one asks there with the same
+   * request, or was told there. What this process concludes of its silence means nothing then.
+   */
+  #isHeldElsewhere(snapshot: KeySnapshot, command: KeyCommand): boolean {
+    if (command.kind !== 'cancel' && command.kind !== 'withdraw') return false
+    if (command.reason !== 'abandoned') return false
+    const isLock = command.kind === 'cancel'
+    const owner = isLock ? command.owner : ownerOf(command)
+    const requestId = isLock ? command.requestId : undefined
+    const waiters = snapshot.queue
+      .waitersOf(owner)
+      .filter((waiter) => requestId === undefined || waiter.requestId === requestId)
+    const processes = waiters.map(({ process }) => process)
+    return [...processes, ...snapshot.held.tellersOf(owner, requestId)].some(
+      (process) => process !== undefined && process !== this.#options.process,
+    )
+  }
+
+  /**
+   * The law is pure: where it misses something of the key, that is loaded and the law is asked again. A
+   * decision that concerns very many would be asked for as often; it gets all there is.
+   */
+  async #ask(snapshot: KeySnapshot, command: KeyCommand): Promise<ReturnType<Law>> {
+    for (let asked = 1; ; asked += 1) {
+      try {
+        if (this.#isHeldElsewhere(snapshot, command)) return STAYS
+        return this.#options.law(snapshot, command, this.#context.nowMs)
+      } catch (error) {
+        if (!(error instanceof MissingPart)) throw toDefect(command, error)
+        if (asked === PARTS_MAX) await loadAll(this.#context, snapshot)
+        await loadPart(this.#context, snapshot, error.part)
+      }
+    }
+  }
+
+  #snapshotOf(name: KeyName): KeySnapshot {
+    const key = keyOf(name)
+    let snapshot = this.#snapshots.get(key)
+    if (snapshot === undefined) {
+      snapshot = new KeySnapshot({ ...ABSENT_KEY, ...name }, this.#context)
+      this.#snapshots.set(key, snapshot)
+    }
+    return snapshot
+  }
+
+  write(): Written {
+    const context = this.#context
+    const snapshots = [...this.#snapshots.values()].filter(({ id }) => id !== ABSENT_KEY.id)
+    // What was due has been looked at: it is due at another time now, or never.
+    for (const one of snapshots) if (one.hasDue(context.nowMs)) one.isChanged = true
+    const keys = writeKeys(context, snapshots)
+    const last = [
+      ...removeEmpty(context, snapshots),
+      ...writeEvents(context, this.#events),
+      ...writeLetters(context, this.settled),
+    ]
+    return {
+      last: [...keys.statements, ...last],
+      dueAtMsOf: (found) => {
+        this.#due = keys.dueOf(found[keys.statements.length - 1] ?? [])
+        return Math.min(Infinity, ...this.#due.values())
+      },
+    }
+  }
+
+  /** The transaction has committed: what is known of its keys is true until somebody changes them. */
+  keep(cache: SnapshotCache): void {
+    const { nowMs } = this.#context
+    for (const snapshot of this.#snapshots.values()) {
+      if (snapshot.id === ABSENT_KEY.id || snapshot.isEmpty(nowMs)) continue
+      const dueAtMs = this.#due.get(snapshot)
+      snapshot.commit(nowMs, dueAtMs === undefined ? snapshot.storedDueAtMs : orNever(dueAtMs))
+      cache.keep(snapshot)
+    }
+  }
+}
+
+interface Written {
+  readonly last: readonly Statement[]
+  /** The soonest moment at which one of these keys is due, from what all those statements found. */
+  dueAtMsOf(found: readonly Rows[]): number
+}
+
+/** A key that has nothing any more costs nothing. Its tokens are not used again: the floor rises. */
+function removeEmpty(
+  { dialect, floor, nowMs }: TransactionContext,
+  snapshots: readonly KeySnapshot[],
+): Statement[] {
+  const empty = snapshots.filter((one) => one.isEmpty(nowMs))
+  if (empty.length === 0) return []
+  const ids = empty.map(({ id }) => id)
+  const removals = dialect.mayScanForLists
+    ? ids.map((id) => statement`delete from holdfast_keys where id = ${id}`)
+    : [statement`delete from holdfast_keys where id in (${joined(ids)})`]
+  const highest = Math.max(...empty.map(({ token }) => token))
+  if (highest <= floor) return removals
+  return [
+    ...removals,
+    statement`
+      update holdfast_state set floor = ${highest} where id = 1 and floor < ${highest}`,
+  ]
+}
