@@ -128,7 +128,7 @@ async function buildOnce(): Promise<void> {
 }
 
 async function lookAsOperator(): Promise<void> {
-  const held = await locks.acquire('jobs/nightly', { owner: 'stuck', ttl: '1s' })
+  const held = await locks.acquire('jobs/nightly', { owner: 'stuck', ttl: '6s' })
   await locks.acquire('jobs/hourly', { owner: 'fine' })
   const { locks: found } = await locks.list({ prefix: 'jobs/' })
   for (const { key, holders } of found) say(`${key}: ${holders.map(({ owner }) => owner).join()}`)

@@ -24,12 +24,12 @@ async function download(layer: string, node: string, isBroken: boolean): Promise
   return 31_415_926
 }
 
-async function pull(locks: Locks, layer: string, isBroken: boolean): Promise<Outcome> {
+async function pull(locks: Locks, layer: string, isBroken: () => boolean): Promise<Outcome> {
   const begun = await locks.begin('pull', layer)
   if (begun.kind !== 'acquired') return 'skipped'
   const { operation } = begun
   try {
-    const sizeBytes = await download(layer, operation.node, isBroken)
+    const sizeBytes = await download(layer, operation.node, isBroken())
     await operation.finish({ success: true, value: { sizeBytes } })
     return 'downloaded'
   } catch (error) {
@@ -38,11 +38,14 @@ async function pull(locks: Locks, layer: string, isBroken: boolean): Promise<Out
   }
 }
 
-/** All nodes want the layer at once; the networks of some are broken. */
+/** All nodes want the layer at once; the networks of those who are the first to try are broken. */
 async function pullEverywhere(nodes: readonly Locks[], layer: string, broken = 0): Promise<void> {
-  const outcomes = await Promise.all(
-    nodes.map((locks, index) => pull(locks, layer, index < broken)),
-  )
+  let tries = 0
+  const isBroken = (): boolean => {
+    tries += 1
+    return tries <= broken
+  }
+  const outcomes = await Promise.all(nodes.map((locks) => pull(locks, layer, isBroken)))
   const count = (wanted: Outcome): number => outcomes.filter((one) => one === wanted).length
   console.log(
     `downloaded: ${count('downloaded')}, skipped: ${count('skipped')}, failed: ${count('failed')}`,

@@ -36,11 +36,11 @@ async function addToOrder(locks: Locks, amount: number): Promise<void> {
 }
 
 /** Its lease runs out while it thinks, and nobody tells it. */
-async function addTooLate(locks: Locks, until: Promise<void>): Promise<string> {
+async function addTooLate(locks: Locks, think: () => Promise<void>): Promise<string> {
   try {
-    await locks.withLock(KEY, { ttl: '200ms', renew: false }, async (lock) => {
+    await locks.withLock(KEY, { ttl: '1s', renew: false }, async (lock) => {
       const { total } = row
-      await until
+      await think()
       const written = updateTotal(total + 1_000_000, lock.token)
       console.log(`the slow process wakes up and writes: ${written ? 'accepted' : 'refused'}`)
     })
@@ -60,14 +60,17 @@ await Promise.all(services.flatMap((locks) => [1, 2, 3, 4].map((n) => addToOrder
 console.log(`twelve additions by three processes: total ${row.total}`)
 
 const [slow, other] = services as [Locks, Locks]
-const late = new AbortController()
-const isLate = new Promise<void>((resolve) => {
-  late.signal.addEventListener('abort', () => resolve())
+let [begin, goOn] = [(): void => {}, (): void => {}]
+const hasBegun = new Promise<void>((resolve) => (begin = resolve))
+const isLate = new Promise<void>((resolve) => (goOn = resolve))
+const slowly = addTooLate(slow, () => {
+  begin()
+  return isLate
 })
-const slowly = addTooLate(slow, isLate)
+await hasBegun
 await addToOrder(other, 100)
 console.log(`another process had its turn meanwhile: total ${row.total}`)
-late.abort()
+goOn()
 console.log(`the slow process is told: ${await slowly}`)
 console.log(`total ${row.total}`)
 

@@ -32,7 +32,7 @@ const LEAPS_MAX = 20
 const OPEN_PATIENCE_MS = 365 * 24 * 3_600_000
 const START_MS = 1_000_000
 /** A letter that is not taken within this was written to a process that is gone. */
-const LETTER_MS_MAX = 1_000
+const LETTER_MS_MAX = 4_000
 const LETTER_POLL_MS = 5
 
 /** Others hear of what happened when they look, and on a busy machine that takes its time. */

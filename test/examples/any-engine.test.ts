@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../engines/sql/test-servers.ts'
 import { runTypeScript } from './run-example.ts'
 
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 240_000
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-any-engine-'))
 const servers: TestServer[] = []
 

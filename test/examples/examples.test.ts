@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { runExample, runTypeScript } from './run-example.ts'
 
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 240_000
 
 describe('the examples', { timeout: TIMEOUT_MS }, () => {
   it('three nodes take turns, and one of them builds the report', async () => {

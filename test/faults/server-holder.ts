@@ -18,7 +18,9 @@ const locks = await connect(url, { owner: 'holder' })
 const lock = await locks.acquire('k', { ttl: 60_000 })
 
 const using = setInterval(() => {
-  if (lock.isHeld) writeSync(log, `${clock.nowMs()}\n`)
+  // Whoever stops this process between the two does not make a late use of an early look.
+  const atMs = clock.nowMs()
+  if (lock.isHeld) writeSync(log, `${atMs}\n`)
 }, USE_MS)
 
 lock.signal.addEventListener('abort', () => {

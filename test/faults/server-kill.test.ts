@@ -27,7 +27,7 @@ function openScene(options: Partial<SceneOptions> = {}): ServerScene {
     httpClients: HTTP_CLIENTS,
     restMsMax: 2_000,
     // However busy the machine: nobody who comes back as fast as it can is too late.
-    graceMs: 30_000,
+    graceMs: 120_000,
     processes: 2,
     ...options,
   })

@@ -1,8 +1,5 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { CliProcess } from '../cli/cli-process.ts'
 import { Patience } from '../../src/testing/engine-suite/patience.ts'
-import type { Random } from '../../src/testing/random.ts'
 
 export interface ServerLifeOptions {
   readonly directory: string
@@ -24,7 +21,8 @@ export class ServerLife {
   static async start(options: ServerLifeOptions): Promise<ServerLife> {
     const { directory, port, graceMs } = options
     const args = ['serve', '--data', directory, '--port', String(port)]
-    args.push('--session-grace', `${graceMs}ms`)
+    // Whoever comes back as fast as it can finds what it was granted meanwhile, however busy the machine.
+    args.push('--session-grace', `${graceMs}ms`, '--claim-window', '2m')
     const started = new CliProcess(args, { env: { HOLDFAST_LOG: 'warn' } })
     const life = new ServerLife(started)
     await patience.until(() => started.stdout.includes('\n') || started.hasEnded, 'it listens')
@@ -54,24 +52,5 @@ export class ServerLife {
 
   resume(): void {
     this.#process.kill('SIGCONT')
-  }
-}
-
-/**
- * A port that nobody listens on, below those that the system gives to outgoing connections: while the
- * server is away, no client's own socket may take its place.
- */
-export async function findServerPort(random: Random): Promise<number> {
-  for (;;) {
-    const port = random.int(12_000, 31_000)
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => resolve(true))
-    })
-    if (!isFree) continue
-    server.close()
-    await once(server, 'close')
-    return port
   }
 }

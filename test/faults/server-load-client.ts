@@ -23,10 +23,13 @@ export interface LoadClientParts {
   readonly isOver: () => boolean
 }
 
-const TTL_MS = 30_000
+/** Longer than anybody is out of reach of the server, however busy the machine. */
+const TTL_MS = 120_000
 /** Of a hold that its owner walks away from. */
 const SHORT_TTL_MS = 1_000
 const POLLS_MAX = 60
+/** Said of what its owner does not want any more, whatever it is told of it. */
+export const GIVEN_UP = 'given up'
 const ATTEMPTS_MAX = 50
 
 interface Held {
@@ -47,6 +50,7 @@ export class LoadClient {
   #turns = 0
   #held: Held | undefined
   #vouchedAtMs = -Infinity
+  #latestCallMs = 0
 
   constructor(parts: LoadClientParts) {
     const { name: proc, engine, recorder, clock } = parts
@@ -59,6 +63,11 @@ export class LoadClient {
 
   get answered(): number {
     return this.#engine.answered
+  }
+
+  /** When the latest one began of those calls that went well. */
+  get latestCallMs(): number {
+    return this.#latestCallMs
   }
 
   async work(): Promise<void> {
@@ -78,7 +87,6 @@ export class LoadClient {
     const asked = this.#toAcquire(key, { mode: 'write', waitMs: this.#parts.waitMs })
     const granted = await this.#obtain(asked)
     if (granted === undefined) return false
-    this.#held = undefined
     await this.#release(asked, granted.token)
     return true
   }
@@ -124,8 +132,7 @@ export class LoadClient {
       return
     }
     const { token, isUpgraded } = await this.#use(asked, granted)
-    if (isUpgraded) await this.#release({ ...asked, mode: 'write' }, token, 'r0')
-    this.#held = undefined
+    if (isUpgraded) await this.#insist(this.#toRelease({ ...asked, mode: 'write' }, token, 'r0'))
     await this.#release(asked, token)
   }
 
@@ -166,6 +173,8 @@ export class LoadClient {
     const call = this.#obtain({ ...asked, waitMs: this.#parts.waitMs }, controller.signal)
     await rest(this.#random.int(0, 200))
     controller.abort()
+    const { key, owner } = asked
+    this.#parts.recorder.mark('lost', { space: 'lock', key, owner, detail: GIVEN_UP })
     return call
   }
 
@@ -196,10 +205,16 @@ export class LoadClient {
     return kept
   }
 
-  async #release(asked: Acquire, token: number, requestId = 'r'): Promise<void> {
+  async #release(asked: Acquire, token: number): Promise<void> {
+    await this.#insist(this.#toRelease(asked, token, 'r'))
+    // Not before: whoever is told meanwhile that it lost it says so.
+    this.#held = undefined
+  }
+
+  #toRelease(asked: Acquire, token: number, requestId: string): Command {
     const { key, owner, mode } = asked
     const given = { kind: 'release', key, owner, mode, token } as const
-    await this.#insist(this.#random.chance(0.2) ? given : { ...given, requestId })
+    return this.#random.chance(0.2) ? given : { ...given, requestId }
   }
 
   async #operate(): Promise<void> {
@@ -219,8 +234,8 @@ export class LoadClient {
       this.#held = { space: 'operation', key: resource, owner, inSession, token }
       await rest(this.#random.int(0, 40))
       const success = this.#random.chance(0.7)
-      this.#held = undefined
       await this.#insist({ kind: 'finish', type, resource, node, success, token, requestId: 'f' })
+      this.#held = undefined
     } else if (outcome === undefined || outcome.kind === 'queued') {
       await this.#insist({ kind: 'withdraw', type, resource, node })
     }
@@ -261,8 +276,11 @@ export class LoadClient {
     command: C,
     signal?: AbortSignal,
   ): Promise<OutcomeOf<C> | undefined> {
+    const calledAtMs = this.#parts.clock.nowMs()
     try {
-      return await this.#engine.apply(command, { signal })
+      const outcome = await this.#engine.apply(command, { signal })
+      if (outcome.kind !== 'refused') this.#latestCallMs = calledAtMs
+      return outcome
     } catch (error) {
       this.#parts.notes.failed(command, error)
       return undefined

@@ -20,7 +20,7 @@ const RESOURCES = 8
 const OPENED_AT_ONCE = 50
 const NEWS_MS = 50
 /** Longer than any life of the server and its restart takes, however busy the machine. */
-const RETRY_FOR_MS = 60_000
+const RETRY_FOR_MS = 300_000
 
 const options = JSON.parse(process.argv[2] ?? '') as LoadOptions
 const clock = new HostClock()
@@ -80,7 +80,11 @@ while (clients.length < count) {
 }
 const news = setInterval(() => {
   for (const client of clients) client.noteLife()
-  tell({ kind: 'answered', count: clients.reduce((sum, { answered }) => sum + answered, 0) })
+  tell({
+    kind: 'answered',
+    count: clients.reduce((sum, { answered }) => sum + answered, 0),
+    latestCallMs: Math.max(...clients.map(({ latestCallMs }) => latestCallMs)),
+  })
 }, NEWS_MS)
 tell({ kind: 'opened' })
 await Promise.all(clients.map((client) => client.work()))

@@ -71,7 +71,8 @@ interface Work {
 async function work(locks: Locks, { board, random, isOver }: Work): Promise<void> {
   while (!isOver()) {
     const key = `key-${random.int(1, KEYS)}`
-    const lock = await locks.acquire(key, { mode: random.chance(0.4) ? 'read' : 'write' })
+    const lock = await take(locks, key, random.chance(0.4) ? 'read' : 'write')
+    if (lock === undefined) continue
     board.enter(key, lock)
     for (let use = random.int(1, 4); use > 0 && board.use(key, lock); use -= 1) {
       await pass(random.int(0, 15))
@@ -83,6 +84,20 @@ async function work(locks: Locks, { board, random, isOver }: Work): Promise<void
       if (!isLockError(error, 'LOCK_ENGINE_UNAVAILABLE')) throw error
     }
     board.leave(key, lock)
+  }
+}
+
+/** `undefined` where the server was away for longer than a request is repeated. */
+async function take(
+  locks: Locks,
+  key: string,
+  mode: 'read' | 'write',
+): Promise<LockHandle | undefined> {
+  try {
+    return await locks.acquire(key, { mode })
+  } catch (error) {
+    if (isLockError(error, 'LOCK_ENGINE_UNAVAILABLE')) return undefined
+    throw error
   }
 }
 

@@ -24,7 +24,8 @@ export type LoadOrder =
 
 export type LoadNews =
   | { readonly kind: 'opened' }
-  | { readonly kind: 'answered'; readonly count: number }
+  /** How many calls went well up to now, and when the latest one of them began. */
+  | { readonly kind: 'answered'; readonly count: number; readonly latestCallMs: number }
   | { readonly kind: 'done'; readonly report: LoadReport }
 
 export interface LoadReport {

@@ -70,7 +70,7 @@ it('a server that is stopped for less than the grace takes nothing from anyone',
 })
 
 it('a server that is stopped for longer than the grace may take holds, from those who know it by then', async () => {
-  const scene = await openScene({ graceMs: 1_500 })
+  const scene = await openScene({ graceMs: 6_000 })
   const locks = await openLocks(scene, 'holder')
   const lock = await locks.acquire('taken', { ttl: 60_000 })
   await scene.untilAnswered(300)
@@ -90,7 +90,7 @@ it('a server that is stopped for longer than the grace may take holds, from thos
 })
 
 it('a client that dies while its server is away is missed when the server is back', async () => {
-  const scene = await openScene({ sessions: 0, httpClients: 0, graceMs: 5_000 })
+  const scene = await openScene({ sessions: 0, httpClients: 0, graceMs: 15_000 })
   const holder = await ServerHolder.start(scene.url)
   onTestFinished(() => holder.close())
   await scene.kill()
@@ -104,7 +104,7 @@ it('a client that dies while its server is away is missed when the server is bac
 })
 
 it('a client that is stopped for longer than the grace loses its lock, and knows it before it acts', async () => {
-  const scene = await openScene({ sessions: 0, httpClients: 0, graceMs: 2_000 })
+  const scene = await openScene({ sessions: 0, httpClients: 0, graceMs: 8_000 })
   const holder = await ServerHolder.start(scene.url)
   onTestFinished(() => holder.close())
   const others = await openLocks(scene, 'other')

@@ -10,21 +10,23 @@ import { checkHistory, type HistoryReport } from '../../src/testing/history-chec
 import { Random } from '../../src/testing/random.ts'
 import { toCheckableHistory } from '../../src/testing/simulator/checkable-history.ts'
 import { NOT_APPLIED } from '../../src/testing/simulator/recorded-engine.ts'
+import { findFreePort } from '../services/free-port.ts'
 import { HostClock } from './server-host-clock.ts'
-import { findServerPort, ServerLife } from './server-life.ts'
+import { ServerLife } from './server-life.ts'
 import type { LoadNews, LoadOptions, LoadOrder, LoadReport } from './server-messages.ts'
 
 const LOAD = fileURLToPath(new URL('server-load.ts', import.meta.url))
 /** Searches that need more than this are rare; what is undecided is not a pass. */
 const SEARCH_STEPS_MAX = 5_000_000
 
-const patience = new Patience(120_000)
-const WAIT_MS = 60_000
+const patience = new Patience(300_000)
+/** Longer than the lease of whatever may have been left behind. */
+const WAIT_MS = 180_000
 
 export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'httpClients' | 'restMsMax'> {
   readonly seed: string
   readonly graceMs: number
-  /** How long a client waits for a lock; a minute by default. */
+  /** How long a client waits for a lock; three minutes by default. */
   readonly waitMs?: number
   /** Processes that the clients are divided between. */
   readonly processes: number
@@ -34,6 +36,7 @@ interface Load {
   readonly child: ChildProcess
   readonly historyPath: string
   answered: number
+  latestCallMs: number
   isOpened: boolean
   report: LoadReport | undefined
 }
@@ -49,6 +52,7 @@ export class ServerScene {
   #port = 0
   #life: ServerLife | undefined
   #data = 'data'
+  #markedAtMs = 0
 
   constructor(options: SceneOptions) {
     this.#options = options
@@ -65,7 +69,7 @@ export class ServerScene {
 
   /** Resolves when every client is connected. */
   async open(): Promise<void> {
-    this.#port = await findServerPort(this.random.fork('port'))
+    this.#port = await findFreePort()
     await this.#start()
     const { processes } = this.#options
     for (let index = 0; index < processes; index += 1) this.#loads.push(this.#fork(index))
@@ -73,13 +77,18 @@ export class ServerScene {
   }
 
   mark(name: string): void {
-    this.#marks.push({ kind: 'mark', name, at: this.#clock.nowMs() })
+    this.#markedAtMs = this.#clock.nowMs()
+    this.#marks.push({ kind: 'mark', name, at: this.#markedAtMs })
   }
 
-  /** Resolves when so many more calls have gone well. */
+  /** Resolves when so many more calls have gone well, one of them begun since the latest mark. */
   async untilAnswered(count: number): Promise<void> {
     const target = this.#answered + count
-    await this.#until(() => this.#answered >= target, `${count} calls go well`)
+    const isFresh = ({ latestCallMs }: Load): boolean => latestCallMs > this.#markedAtMs
+    await this.#until(
+      () => this.#answered >= target && this.#loads.some(isFresh),
+      `${count} calls go well`,
+    )
   }
 
   async kill(): Promise<void> {
@@ -177,11 +186,18 @@ export class ServerScene {
       historyPath,
     }
     const child = fork(LOAD, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'] })
-    const load: Load = { child, historyPath, answered: 0, isOpened: false, report: undefined }
+    const load: Load = {
+      child,
+      historyPath,
+      answered: 0,
+      latestCallMs: 0,
+      isOpened: false,
+      report: undefined,
+    }
     child.on('message', (news: LoadNews) => {
       if (news.kind === 'opened') load.isOpened = true
-      else if (news.kind === 'answered') load.answered = news.count
-      else load.report = news.report
+      else if (news.kind === 'done') load.report = news.report
+      else Object.assign(load, { answered: news.count, latestCallMs: news.latestCallMs })
     })
     // An order to a process that is gone; the wait for its answer says the rest.
     child.on('error', () => {})

@@ -50,7 +50,7 @@ it(`nothing acknowledged is lost by ${STOPS} orderly stops of a busy server, and
     sessions: SESSIONS,
     httpClients: HTTP_CLIENTS,
     restMsMax: 1_000,
-    graceMs: 30_000,
+    graceMs: 120_000,
     processes: 2,
   })
   scene = server

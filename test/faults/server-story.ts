@@ -1,4 +1,5 @@
 import type { HistoryEntry, HistoryRecord } from '../../src/testing/history.ts'
+import { GIVEN_UP } from './server-load-client.ts'
 
 /** What shows that the faults of a run struck while something was going on, and that it went on. */
 export interface ServerStory {
@@ -6,7 +7,7 @@ export interface ServerStory {
   readonly openAtFaults: readonly number[]
   /** Before the first fault, between any two, and after the last: how many calls went well. */
   readonly wentWell: readonly number[]
-  /** Refusals that tell a client that it was out of reach. */
+  /** Refusals that tell a client that it was out of reach, though it had not given up itself. */
   readonly outOfReach: readonly HistoryEntry[]
 }
 
@@ -23,6 +24,12 @@ export function readServerStory(history: readonly HistoryRecord[]): ServerStory 
     history.flatMap((record) => (record.kind === 'mark' && record.name === name ? record.at : []))
   const crashes = instantsOf('crash')
   const begins = [-Infinity, ...instantsOf('restart')]
+  const givenUp = new Set(
+    history.flatMap((record) => {
+      const isMark = record.kind === 'mark' && record.detail === GIVEN_UP
+      return isMark ? JSON.stringify([record.key, record.owner]) : []
+    }),
+  )
   const isAnswered = ({ ret }: HistoryEntry): boolean => ret < Infinity
   return {
     openAtFaults: crashes.map((at) => {
@@ -34,8 +41,9 @@ export function readServerStory(history: readonly HistoryRecord[]): ServerStory 
       const isIn = ({ call, ret }: HistoryEntry): boolean => call > begin && ret < end
       return entries.filter((entry) => entry.outcome === 'ok' && isIn(entry)).length
     }),
-    outOfReach: entries.filter(({ code, ttlMs = LASTING_MS }) => {
-      return OUT_OF_REACH.has(code ?? '') && ttlMs >= LASTING_MS
+    outOfReach: entries.filter(({ code, key, owner, ttlMs = LASTING_MS }) => {
+      const isGivenUp = givenUp.has(JSON.stringify([key, owner]))
+      return OUT_OF_REACH.has(code ?? '') && ttlMs >= LASTING_MS && !isGivenUp
     }),
   }
 }

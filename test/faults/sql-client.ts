@@ -35,12 +35,18 @@ export class SqlClient {
   readonly #engine: RecordedEngine
   readonly #random: Random
   #turns = 0
+  #isAsking = false
 
   constructor(parts: SqlClientParts) {
     const { name: proc, engine, recorder, clock } = parts
     this.#parts = parts
     this.#random = parts.random
     this.#engine = new RecordedEngine({ proc, engine, recorder, clock })
+  }
+
+  /** Whether it waits for an answer. */
+  get isAsking(): boolean {
+    return this.#isAsking
   }
 
   get answered(): number {
@@ -126,12 +132,15 @@ export class SqlClient {
     const { clock, onFailure } = this.#parts
     const startedAtMs = clock.nowMs()
     for (;;) {
+      this.#isAsking = true
       try {
         return await this.#engine.apply(command)
       } catch (error) {
         mustBeLockError(error)
         onFailure(command, error)
         if (clock.nowMs() - startedAtMs > PATIENCE_MS) throw error
+      } finally {
+        this.#isAsking = false
       }
       await rest(ASK_AGAIN_MS)
     }

@@ -7,7 +7,8 @@ import { DATABASES, HarmedServer, IS_LONG, openEngine, SEED } from './sql-databa
 import { SqlScene } from './sql-scene.ts'
 
 const KILLS = IS_LONG ? 30 : 1
-const SETTINGS = { openPatienceMs: 3_000, claimWindowMs: 2_000 }
+/** So long that a process on a busy machine is not taken for one that is gone. */
+const SETTINGS = { openPatienceMs: 8_000, claimWindowMs: 6_000 }
 const TTL_MS = 3_000
 const LONG_MS = 60_000
 const CLIENTS = 12
@@ -43,8 +44,8 @@ describe.each(DATABASES)('a process on a database of $name', (kind) => {
     const toAcquire = (owner: string, key: string, fields: { ttlMs: number; waitMs?: number }) =>
       ({ kind: 'acquire', key, owner, requestId: '1', ...fields }) as const
     await engine.apply(toAcquire('here', 'queue', { ttlMs: LONG_MS }))
+    const askedAtMs = performance.now()
     const held = await killed.apply(toAcquire('there', 'held', { ttlMs: TTL_MS }))
-    const heldAtMs = performance.now()
     expect(held.kind).toBe('granted')
     const lost = killed.apply(toAcquire('there', 'queue', { ttlMs: LONG_MS, waitMs: LONG_MS }))
     lost.catch(() => {})
@@ -59,7 +60,7 @@ describe.each(DATABASES)('a process on a database of $name', (kind) => {
     await engine.apply({ kind: 'release', key: 'queue', owner: 'here' })
     const outcome = await patience.answer(heir, 'the lease of a dead process ends')
     expect(outcome.kind).toBe('granted')
-    expect(performance.now() - heldAtMs).toBeGreaterThan(TTL_MS - 100)
+    expect(performance.now() - askedAtMs).toBeGreaterThan(TTL_MS - 100)
     expect((await patience.answer(next, 'a dead waiter leaves')).kind).toBe('granted')
     expect(await engine.read({ kind: 'stats' })).toMatchObject({ holds: 2, waiters: 0 })
   })
@@ -74,11 +75,13 @@ describe.each(DATABASES)('a process on a database of $name', (kind) => {
       scene.changeKeys()
       scene.start()
       await scene.untilAnswered(scene.random.int(100, 300))
+      const isThere = (index: number): boolean => index % 2 === 1
+      await patience.until(() => scene.countAsking(isThere) >= 3, 'calls are open there')
       await other.kill()
       for (let client = 1; client < CLIENTS; client += 2)
         scene.mark('disconnect', { proc: `client-${client}` })
       await scene.untilAnswered(100)
-      expect(await scene.end((index) => index % 2 === 0), `seed ${seed}`).toBe(CLIENTS / 2)
+      expect(await scene.end((index) => !isThere(index)), `seed ${seed}`).toBe(CLIENTS / 2)
       expect([...scene.failures.keys()], `seed ${seed}`).toEqual([])
       const report = scene.check()
       expect(report.violations, `seed ${seed}`).toEqual([])

@@ -24,7 +24,7 @@ const TTL_MS = 30_000
 /** Searches that need more than this are rare; what is undecided is not a pass. */
 const SEARCH_STEPS_MAX = 5_000_000
 
-const patience = new Patience(120_000)
+const patience = new Patience(300_000)
 
 /** Clients of a database in several processes, and the history of what they do while faults happen. */
 export class SqlScene {
@@ -66,6 +66,11 @@ export class SqlScene {
 
   get answered(): number {
     return this.#clients.reduce((sum, { answered }) => sum + answered, 0)
+  }
+
+  /** How many of those wait for an answer. */
+  countAsking(those: (index: number) => boolean): number {
+    return this.#clients.filter(({ isAsking }, index) => isAsking && those(index)).length
   }
 
   changeKeys(): void {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { InvalidArgumentError } from '../../src/engine/errors.ts'
 import { connect } from '../../src/locks/connect.ts'
 import type { ConnectOptions } from '../../src/locks/lock-options.ts'
@@ -71,9 +71,9 @@ describe('connect memory:', () => {
     const locks = await open('memory:', { waiterPatience: 1, claimWindow: '1s' })
     await locks.begin('pull', 'x', { node: 'n1' })
     await locks.begin('pull', 'x', { node: 'n2', wait: 0 })
-    await vi.waitFor(async () => {
-      expect((await locks.inspect('x', { kind: 'operation' })).queueLength).toBe(0)
-    })
+    await expect
+      .poll(async () => (await locks.inspect('x', { kind: 'operation' })).queueLength)
+      .toBe(0)
   })
 
   it('has a lease for those who ask for none', async () => {

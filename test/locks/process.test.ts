@@ -26,8 +26,8 @@ describe('behind the back of a process', () => {
 
   it('a pending acquire keeps it alive until it is settled', async () => {
     const ended = await runProgram(`
-      await locks.acquire('a', { ttl: 200, renew: false })
-      locks.acquire('a', { ttl: 200 }).then(() => console.log('granted'))
+      await locks.acquire('a', { ttl: 1_000, renew: false })
+      locks.acquire('a').then(() => console.log('granted'))
     `)
     expect(ended).toEqual({ code: 0, output: 'granted' })
   })
@@ -42,9 +42,9 @@ describe('behind the back of a process', () => {
 
   it('a renewed lock outlives its lease in real time while the process has something to do', async () => {
     const ended = await runProgram(`
-      const lock = await locks.acquire('a', { ttl: 1_000 })
+      const lock = await locks.acquire('a', { ttl: 5_000 })
       const holder = async () => (await locks.inspect('a')).holders[0]
-      while ((await holder())?.heldMs < 1_500) await new Promise((r) => setTimeout(r, 20))
+      while ((await holder())?.heldMs < 6_500) await new Promise((r) => setTimeout(r, 20))
       console.log(lock.isHeld, (await holder())?.token === lock.token)
     `)
     expect(ended).toEqual({ code: 0, output: 'true true' })

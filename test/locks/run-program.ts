@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const INDEX = new URL('../../src/index.ts', import.meta.url).href
-const RUN_MS_MAX = 15_000
+const RUN_MS_MAX = 50_000
 
 export interface Ended {
   readonly code: number | null

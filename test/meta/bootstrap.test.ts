@@ -18,7 +18,7 @@ const CHANGES: readonly (readonly [path: string, text: string, work: readonly st
 
 async function waitUntilItWaits(bootstrap: Bootstrap): Promise<void> {
   const check = (): void => expect(bootstrap.printed()).toContain('waiting for another command')
-  await vi.waitFor(check, { timeout: 10_000, interval: 10 })
+  await vi.waitFor(check, { timeout: 60_000, interval: 10 })
 }
 
 describe('the bootstrap', () => {

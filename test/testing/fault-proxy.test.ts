@@ -33,7 +33,7 @@ function open(): LineClient {
 
 /** Tries again until the expectation holds; a limit far above what it takes is the only time in it. */
 function eventually(expectation: () => void): Promise<void> {
-  return vi.waitFor(expectation, { timeout: 10_000, interval: 5 })
+  return vi.waitFor(expectation, { timeout: 45_000, interval: 5 })
 }
 
 /** A client whose first line has been answered. */

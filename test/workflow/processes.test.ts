@@ -10,7 +10,7 @@ import type { Order } from './lease-process.ts'
 const PROGRAM = fileURLToPath(new URL('lease-process.ts', import.meta.url))
 const START_MS_MAX = 120_000
 const COUNT = 25
-const LEASE_MS = 2_000
+const LEASE_MS = 6_000
 
 describe.each([SQLITE, POSTGRES, MYSQL])('two processes on $name', (kind) => {
   let server: TestServer

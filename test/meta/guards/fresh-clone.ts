@@ -94,7 +94,7 @@ export class FreshClone {
       if (line === undefined) throw new Error('npm was not started')
       return Number(line.split(' ')[1])
     }
-    return await vi.waitFor(find, { timeout: 10_000, interval: 10 })
+    return await vi.waitFor(find, { timeout: 60_000, interval: 10 })
   }
 
   #readLines(): string[] {

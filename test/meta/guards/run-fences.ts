@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Fence } from './fences.ts'
 import { typeCheck } from './type-check.ts'
 
-const RUN_MS_MAX = 30_000
+const RUN_MS_MAX = 100_000
 
 /**
  * Type-checks the blocks in a folder in which the package is installed, then runs those that ask

@@ -4,6 +4,8 @@ import { POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-server
 
 const TIMEOUT_MS = 120_000
 const AT_ONCE = 8
+/** Of a hold that its owner's server takes with it: whoever waits for it comes while it is held. */
+const TTL_MS = 15_000
 /** So many locks of every worker are acknowledged before the kill. */
 const HELD_BEFORE = 3
 const rig = new ServeRig()
@@ -48,7 +50,7 @@ describe.each([
     ])
     const held = Array.from({ length: AT_ONCE }, (): Acknowledged[] => [])
     const taking = held.map((ofWorker, worker) => takeUntilGone(victim.url, worker, ofWorker))
-    const ofVictim = post(victim.url, '/v1/acquire', { key: 'k', owner: 'a', ttl_ms: 2_000 })
+    const ofVictim = post(victim.url, '/v1/acquire', { key: 'k', owner: 'a', ttl_ms: TTL_MS })
     expect(await (await ofVictim).json()).toMatchObject({ outcome: 'granted' })
     const waiting = post(survivor.url, '/v1/acquire', { key: 'k', owner: 'b', wait_ms: 60_000 })
     await expect

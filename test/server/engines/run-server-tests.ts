@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import type { Clock } from '../../../src/time/clock.ts'
 import { SharedDatabase } from '../../conformance/sql-fixtures.ts'
 import type { ServerKind, TestServer } from '../../engines/sql/test-servers.ts'
 import { chooseTestEngine } from '../test-engine.ts'
-import { openTimelyEngine } from './timely-engine.ts'
 
 const HERE = new URL('../', import.meta.url)
 const START_MS_MAX = 60_000
@@ -42,7 +42,7 @@ export function runServerTests(kind: ServerKind): void {
     else await (await shared.create()).remove()
     const options =
       clock === undefined ? { settings } : { settings, clock: atWall(clock), isClockOurs: true }
-    return openTimelyEngine(open, options)
+    return openSqlEngine(open, options)
   })
   for (const file of isLong ? listTestFiles() : DOSE) {
     describe(file, async () => {

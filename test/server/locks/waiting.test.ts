@@ -74,8 +74,7 @@ describe('a waiter whose connection breaks', () => {
     expect((await back.answer).body).toMatchObject({ outcome: 'granted' })
   })
 
-  it('gives back a grant that nobody came for', async ({ skip }) => {
-    skip(rig.engine.capabilities.shared, 'there it stays until its lease ends')
+  it('gives back a grant that nobody came for', async () => {
     const timers = rig.clock.pendingTimers
     const wait = await rig.wait('b', { wait_ms: 'forever', request_id: '1' })
     await rig.wait('c', { wait_ms: 'forever' })
