@@ -45,7 +45,7 @@ export const wakeUpSuite: EngineSuite = {
       await rig.openSession('s', TTL_MS)
       await rig.grant('a', { session: 's', ttlMs: 20 * TTL_MS })
       const wait = await rig.wait('b')
-      await rig.advance(2 * TTL_MS)
+      await rig.advance(1.5 * TTL_MS)
       asGranted(await wait.answer())
     }),
 
@@ -64,7 +64,7 @@ export const wakeUpSuite: EngineSuite = {
       await rig.grant('r1', { mode: 'read', ttlMs: 20 * TTL_MS })
       const writer = await rig.wait('w', { waitMs: TTL_MS })
       const reader = await rig.wait('r2', { mode: 'read' })
-      await rig.advance(2 * TTL_MS)
+      await rig.advance(1.5 * TTL_MS)
       assert.equal((await writer.answer()).kind, 'refused')
       asGranted(await reader.answer())
     }),
