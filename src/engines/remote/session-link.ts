@@ -18,7 +18,7 @@ import type {
 } from '../../protocol/session/server-message.ts'
 import {
   CLOSE_CODES,
-  FRAME_MESSAGES,
+  CLIENT_FRAME_MESSAGES,
   SESSION_VERSION,
 } from '../../protocol/session/session-limits.ts'
 import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
@@ -117,7 +117,7 @@ export class SessionLink implements ServerFrameHandler {
 
   /** Write one message to the returned writer, at once. Only while it is up. */
   open(): PackWriter {
-    if (this.#messages >= FRAME_MESSAGES) this.flush()
+    if (this.#messages >= CLIENT_FRAME_MESSAGES) this.flush()
     this.#messages += 1
     if (!this.#isScheduled) {
       this.#isScheduled = true

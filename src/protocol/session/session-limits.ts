@@ -16,11 +16,14 @@ export const CLIENT_FRAME_BYTES_MAX: number = 1024 * 1024
 export const SERVER_FRAME_BYTES_MAX: number = 64 * 1024 * 1024
 
 /**
- * Messages in a frame, where more are to be said in one turn: the other side is at work on the first of
- * them while this one goes on with the rest. With fewer than some hundred the price of a frame, and on
- * disk that of a sync for each, outweighs that.
+ * Messages in a frame of a client, where more are to be said in one turn: the server is at work on the
+ * first of them while the client goes on with the rest. With all in one frame, each would wait for the
+ * other, and one of two cores would be idle.
  */
-export const FRAME_MESSAGES = 128
+export const CLIENT_FRAME_MESSAGES = 16
+
+/** The same of a server. What one sync has made durable is answered in few frames. */
+export const SERVER_FRAME_MESSAGES = 128
 
 /** Why a server closes a connection, as WebSocket close codes of the range that is free for this. */
 export const CLOSE_CODES = {

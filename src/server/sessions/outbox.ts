@@ -1,7 +1,7 @@
 import type { WaitingCommand } from '../../law/waiting.ts'
 import { PackWriter } from '../../protocol/session/pack-writer.ts'
 import { writeFrameNumber } from '../../protocol/session/server-frames.ts'
-import { FRAME_MESSAGES } from '../../protocol/session/session-limits.ts'
+import { SERVER_FRAME_MESSAGES } from '../../protocol/session/session-limits.ts'
 import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
 import { FRAME_BYTES } from './connection-limits.ts'
 
@@ -56,7 +56,7 @@ export class Outbox {
 
   /** Write one message to the returned writer, at once. */
   open(): PackWriter {
-    if (this.#messages >= FRAME_MESSAGES || this.#writer.length > FRAME_BYTES) this.flush()
+    if (this.#messages >= SERVER_FRAME_MESSAGES || this.#writer.length > FRAME_BYTES) this.flush()
     this.#messages += 1
     if (this.#writer.length === 0) writeFrameNumber(this.#writer, this.#lastNumber + 1)
     if (!this.isHeldBack) this.flushLater()
