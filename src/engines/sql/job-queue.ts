@@ -62,14 +62,17 @@ export class JobQueue {
     for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
-  /** What is added in one turn goes together. */
+  /** What is added in one turn goes together: a release, and what its caller and the next holder ask then. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    queueMicrotask(() => {
-      this.#isScheduled = false
-      this.#pump()
-    })
+    // Whoever is answered goes on in a microtask, and ticks come when there are no more of these.
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        this.#isScheduled = false
+        this.#pump()
+      }),
+    )
   }
 
   #pump(): void {
