@@ -175,6 +175,11 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   const text = JSON.stringify({ error: message, code: 'bad_request' })
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json\r\n` +
-      `content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
+      `content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${isHead(error) ? '' : text}`,
   )
+}
+
+/** Whoever asks for the head of an answer takes a body for something that nobody asked for. */
+function isHead(error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): boolean {
+  return error.rawPacket?.toString('latin1', 0, 5) === 'HEAD '
 }

@@ -5,7 +5,7 @@ import { POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-server
 const TIMEOUT_MS = 120_000
 const AT_ONCE = 8
 /** Of a hold that its owner's server takes with it: whoever waits for it comes while it is held. */
-const TTL_MS = 15_000
+const TTL_MS = 8_000
 /** So many locks of every worker are acknowledged before the kill. */
 const HELD_BEFORE = 3
 const rig = new ServeRig()

@@ -43,6 +43,13 @@ describe('requests that two readers could read differently', () => {
     expect(answer).not.toMatch(/at .*\.(?:ts|js)/)
     expect((await served.engine.read({ kind: 'stats' })).holds).toBe(0)
   })
+
+  it('are refused without a body where only the head of the answer was asked for', async () => {
+    const request = `HEAD / HTTP/1.1\r\nhost: localhost\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`
+    const answer = await send(request)
+    expect(statusOf(answer)).toBe(431)
+    expect(answer).toMatch(/\r\n\r\n$/)
+  })
 })
 
 describe('slow clients', () => {
