@@ -51,9 +51,10 @@ export class AssignmentMonths {
 
   /** Never the present month, nor one that is still to come. */
   async dropBefore(month: CalendarMonth): Promise<CalendarMonth[]> {
+    // What came before its month had a place goes there first, and can be dropped with it. In one transaction
+    // with the rest it would keep those waiting who are in the way of that.
+    await this.#engine.writeBeside(makeMonths)
     return this.#engine.writeBeside(async (context) => {
-      // What came before its month had a place goes there first, and can be dropped with it.
-      await makeMonths(context)
       const present = monthOf(context.nowMs)
       const first = month < present ? month : present
       return PARTITIONS[context.dialect.name].dropBefore(context, first)

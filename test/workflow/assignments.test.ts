@@ -161,6 +161,18 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
     })
   })
 
+  it('of months that are over are dropped once, however many drop and make months together', async () => {
+    await leases.acquireLock('node:august', 'a', 'node', DAY_MS)
+    const others = await Promise.all(Array.from({ length: 4 }, () => rig.openLeases()))
+    rig.clock.leap(61 * DAY_MS)
+    const asked = others.map((one, n) => one.acquireLock(`node:${n}`, 'a', 'node', DAY_MS))
+    const dropping = others.map((one) => one.dropAssignmentsBefore(new Date(rig.nowMs)))
+    expect(await Promise.all(asked)).toEqual(others.map(() => true))
+    const dropped = (await Promise.all(dropping)).flat()
+    expect(dropped.filter((month) => month === '2026-08')).toEqual(['2026-08'])
+    expect(await rig.listAssignments()).toHaveLength(others.length)
+  })
+
   it('of a month are dropped by the statement on the page', async () => {
     await leases.acquireLock('node:august', 'a', 'node', DAY_MS)
     rig.clock.leap(31 * DAY_MS)

@@ -10,13 +10,13 @@ import type { DatabaseClock } from './database-clock.ts'
 import { keyOf } from './key-loader.ts'
 import { loadAll, loadPart } from './key-parts.ts'
 import { type Asker, type Departure, KeySnapshot } from './key-snapshot.ts'
-import { writeKeys } from './key-writer.ts'
+import { removeEmpty, writeKeys } from './key-writer.ts'
 import { writeEvents, writeLetters } from './letters.ts'
 import { MissingPart } from './missing-part.ts'
 import { orNever } from './row-codec.ts'
 import type { SnapshotCache } from './snapshot-cache.ts'
 import type { KeyName, SqlDialect } from './sql-dialect.ts'
-import { joined, type Rows, type Statement, statement } from './statement.ts'
+import type { Rows, Statement } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
 
 /** One command on one key. */
@@ -69,7 +69,7 @@ export class KeyRun {
     this.#options = options
     this.#context = context
     for (const snapshot of snapshots) {
-      this.#snapshots.set(keyOf({ space: snapshot.namespace, name: snapshot.key }), snapshot)
+      this.#snapshots.set(keyOf(snapshot.name), snapshot)
     }
   }
 
@@ -106,7 +106,7 @@ export class KeyRun {
     const { changes, outcome, events } = await this.#ask(snapshot, command)
     const departures = snapshot.apply(changes, asker)
     this.#events.push(...events)
-    const name = { space: snapshot.namespace, name: snapshot.key }
+    const { name } = snapshot
     for (const departure of departures) {
       this.settled.push({ name, departure })
       if (departure.answer.kind === 'granted') snapshot.held.noteTeller(departure.waiter)
@@ -196,24 +196,4 @@ interface Written {
   readonly last: readonly Statement[]
   /** The soonest moment at which one of these keys is due, from what all those statements found. */
   dueAtMsOf(found: readonly Rows[]): number
-}
-
-/** A key that has nothing any more costs nothing. Its tokens are not used again: the floor rises. */
-function removeEmpty(
-  { dialect, floor, nowMs }: TransactionContext,
-  snapshots: readonly KeySnapshot[],
-): Statement[] {
-  const empty = snapshots.filter((one) => one.isEmpty(nowMs))
-  if (empty.length === 0) return []
-  const ids = empty.map(({ id }) => id)
-  const removals = dialect.mayScanForLists
-    ? ids.map((id) => statement`delete from holdfast_keys where id = ${id}`)
-    : [statement`delete from holdfast_keys where id in (${joined(ids)})`]
-  const highest = Math.max(...empty.map(({ token }) => token))
-  if (highest <= floor) return removals
-  return [
-    ...removals,
-    statement`
-      update holdfast_state set floor = ${highest} where id = 1 and floor < ${highest}`,
-  ]
 }

@@ -46,6 +46,23 @@ export function writeKeys(
   }
 }
 
+/** A key that has nothing any more costs nothing. Its tokens are not used again: the floor rises. */
+export function removeEmpty(
+  context: TransactionContext,
+  snapshots: readonly KeySnapshot[],
+): Statement[] {
+  const empty = snapshots.filter((one) => one.isEmpty(context.nowMs))
+  const ids = empty.map(({ id }) => id)
+  const removals = removeWhole(context, 'holdfast_keys.id', ids)
+  const highest = Math.max(...empty.map(({ token }) => token))
+  if (highest <= context.floor) return removals
+  return [
+    ...removals,
+    statement`
+      update holdfast_state set floor = ${highest} where id = 1 and floor < ${highest}`,
+  ]
+}
+
 /** What leaves its table. All of a key at once where nothing of it stays. */
 function removalsOf(context: TransactionContext, snapshots: readonly KeySnapshot[]): Statement[] {
   const emptied = { holds: [] as number[], waiters: [] as number[], refs: [] as number[] }
@@ -71,9 +88,9 @@ function removalsOf(context: TransactionContext, snapshots: readonly KeySnapshot
     }
   }
   return [
-    ...removeWhole(context, 'holdfast_holds', emptied.holds),
-    ...removeWhole(context, 'holdfast_waiters', emptied.waiters),
-    ...removeWhole(context, 'holdfast_refs', emptied.refs),
+    ...removeWhole(context, 'holdfast_holds.key_id', emptied.holds),
+    ...removeWhole(context, 'holdfast_waiters.key_id', emptied.waiters),
+    ...removeWhole(context, 'holdfast_refs.key_id', emptied.refs),
     ...statements,
   ]
 }
@@ -89,13 +106,13 @@ function removeFrom(table: TableName, { id, column, gone }: Removal): Statement 
   return statement`${of}${id} and ${words(column)} in (${joined([...gone])})`
 }
 
-/** All rows of these keys. */
+/** All rows that belong to these keys, by the column that says so. */
 function removeWhole(
   { dialect }: TransactionContext,
-  table: TableName,
+  column: `${TableName}.${string}`,
   ids: readonly number[],
 ): Statement[] {
-  const of = words(`delete from ${table} where key_id`)
+  const of = words(`delete from ${column.replace('.', ' where ')}`)
   if (dialect.mayScanForLists) return ids.map((id) => statement`${of} = ${id}`)
   return ids.length === 0 ? [] : [statement`${of} in (${joined(ids)})`]
 }

@@ -47,10 +47,10 @@ interface Count {
 }
 
 /**
- * For engines that several servers share, which tell of a change after they have answered it. The holds are
- * kept by name and token, so that the answers of this server and the events of all may come in any order:
- * what is granted and released through this server counts from its answer on, the rest as soon as it
- * is heard of.
+ * For engines that several servers share, which tell of a change after another server has answered it, and
+ * take their time to list the holds. These are kept by name and token, so that answers, events and the list may
+ * come in any order: what is granted and released through this server counts from its answer on, the rest
+ * as soon as it is heard of, and nothing twice.
  */
 export class HoldBook implements HoldCounts {
   readonly #options: HoldCountsOptions

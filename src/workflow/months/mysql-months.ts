@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { withSchemaLock } from '../../engines/sql/mysql/schema-lock.ts'
 import type { Connection } from '../../engines/sql/sql-dialect.ts'
 import type { TransactionContext } from '../../engines/sql/transaction-context.ts'
 import {
@@ -21,26 +22,29 @@ const LOCK_WAIT_S = 2
  * and what is before the first is in the first.
  */
 export const mysqlMonths: MonthPartitions = {
-  async makeUpTo({ db, nowMs }: TransactionContext, last: CalendarMonth): Promise<void> {
-    const newest = (await listMonths(db)).at(-1)
-    const months = monthsBetween(newest === undefined ? monthOf(nowMs) : addMonths(newest, 1), last)
-    if (months.length === 0) return
-    const parts = months.map(
-      (month) =>
-        `partition ${toPartition(month)} values less than ('${startOf(addMonths(month, 1))}')`,
-    )
-    await alter(
-      db,
-      `reorganize partition ${LATER} into (
-        ${parts.join(', ')}, partition ${LATER} values less than (maxvalue))`,
-    )
-  },
+  makeUpTo: ({ db, nowMs }: TransactionContext, last: CalendarMonth) =>
+    withSchemaLock(db, async () => {
+      const newest = (await listMonths(db)).at(-1)
+      const first = newest === undefined ? monthOf(nowMs) : addMonths(newest, 1)
+      const months = monthsBetween(first, last)
+      if (months.length === 0) return
+      const parts = months.map(
+        (month) =>
+          `partition ${toPartition(month)} values less than ('${startOf(addMonths(month, 1))}')`,
+      )
+      await alter(
+        db,
+        `reorganize partition ${LATER} into (
+          ${parts.join(', ')}, partition ${LATER} values less than (maxvalue))`,
+      )
+    }),
 
-  async dropBefore({ db }: TransactionContext, month: CalendarMonth): Promise<CalendarMonth[]> {
-    const months = (await listMonths(db)).filter((one) => one < month)
-    if (months.length > 0) await alter(db, `drop partition ${months.map(toPartition).join(', ')}`)
-    return months
-  },
+  dropBefore: ({ db }: TransactionContext, month: CalendarMonth) =>
+    withSchemaLock(db, async () => {
+      const months = (await listMonths(db)).filter((one) => one < month)
+      if (months.length > 0) await alter(db, `drop partition ${months.map(toPartition).join(', ')}`)
+      return months
+    }),
 }
 
 async function alter(db: Connection, change: string): Promise<void> {

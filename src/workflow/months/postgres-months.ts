@@ -20,29 +20,34 @@ const LOCK_TIMEOUT = `set local lock_timeout = '2s'`
 /** Each month is a table, `workflow_assignments_2026_11`. */
 export const postgresMonths: MonthPartitions = {
   async makeUpTo({ db, nowMs }: TransactionContext, last: CalendarMonth): Promise<void> {
-    const findMissing = async (): Promise<CalendarMonth[]> => {
-      const there = new Set(await listMonths(db))
-      const wanted = new Set([
-        ...(await listMonthsOfLater(db)),
-        ...monthsBetween(monthOf(nowMs), last),
-      ])
-      return [...wanted].filter((month) => !there.has(month))
-    }
-    if ((await findMissing()).length === 0) return
-    await run(db, LOCK_TIMEOUT)
-    // One process at a time makes them. Readers and writers go on until a month is attached.
-    await run(db, `lock table only ${TABLE} in share update exclusive mode`)
+    await lockMonths(db)
+    const there = new Set(await listMonths(db))
+    const wanted = new Set([
+      ...(await listMonthsOfLater(db)),
+      ...monthsBetween(monthOf(nowMs), last),
+    ])
+    const missing = [...wanted].filter((month) => !there.has(month))
+    if (missing.length === 0) return
     await run(db, `lock table ${LATER_TABLE} in access exclusive mode`)
-    for (const month of await findMissing()) await makeMonth(db, month)
+    for (const month of missing) await makeMonth(db, month)
   },
 
   async dropBefore({ db }: TransactionContext, month: CalendarMonth): Promise<CalendarMonth[]> {
+    await lockMonths(db)
     const months = (await listMonths(db)).filter((one) => one < month)
     if (months.length === 0) return []
-    await run(db, LOCK_TIMEOUT)
     await run(db, `drop table ${months.map(toTable).join(', ')}`)
     return months
   },
+}
+
+/**
+ * One process at a time makes and drops them; readers and writers go on until a month comes or goes. It is
+ * locked before anything is read: two who had both read would each be in the way of the other's change.
+ */
+async function lockMonths(db: Connection): Promise<void> {
+  await run(db, LOCK_TIMEOUT)
+  await run(db, `lock table only ${TABLE} in share update exclusive mode`)
 }
 
 /** Attached when it is whole: unlike one that is made as a part, it stops nobody until then. */

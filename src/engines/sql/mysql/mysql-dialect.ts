@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { lockKeys } from '../key-loader.ts'
 import { runTogether } from '../run-statements.ts'
 import type { SqlSchema } from '../schema.ts'
@@ -16,6 +16,7 @@ import type {
 } from '../sql-dialect.ts'
 import { type Statement, statement, toLiteral, words } from '../statement.ts'
 import { insertInto, restOf } from '../upsert.ts'
+import { withSchemaLock } from './schema-lock.ts'
 
 /** Every collation of text takes some different names for one, if only by the spaces at their ends. */
 const TYPES: ColumnTypes = {
@@ -90,15 +91,9 @@ export const mysqlDialect: SqlDialect = {
 
   /** Not a transaction, because a change to the schema would end it. */
   async exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void> {
-    await db.connection().execute(async (connection) => {
-      await takeMigrationsLock(connection)
-      try {
-        await work(connection)
-      } finally {
-        // Without the connection the lock is gone as well.
-        await sql`select release_lock(${MIGRATIONS_LOCK})`.execute(connection).catch(() => {})
-      }
-    })
+    await db
+      .connection()
+      .execute((connection) => withSchemaLock(connection, () => work(connection)))
   },
 
   ring: () => [],
@@ -120,20 +115,6 @@ export const mysqlDialect: SqlDialect = {
   },
 
   isDoneBefore: (error: unknown) => DONE_BEFORE.has((error as { errno?: unknown }).errno),
-}
-
-/** Locks of this kind are of the whole server; those of other databases wait a moment. */
-const MIGRATIONS_LOCK = 'holdfast_migrations'
-const MIGRATIONS_LOCK_S_MAX = 60
-
-async function takeMigrationsLock(connection: Connection): Promise<void> {
-  const { rows } = await sql<{
-    taken: number | null
-  }>`select get_lock(${MIGRATIONS_LOCK}, ${MIGRATIONS_LOCK_S_MAX}) as taken`.execute(connection)
-  if (rows[0]?.taken !== 1)
-    throw new Error(
-      `another process has been making the tables for ${MIGRATIONS_LOCK_S_MAX} s, or was stopped doing it`,
-    )
 }
 
 const CONFLICTS: ReadonlySet<unknown> = new Set([
