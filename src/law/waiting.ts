@@ -1,5 +1,6 @@
 import { ownerOf } from './operations.ts'
 import type { Acquire, Begin, Cancel, CancelReason, Withdraw } from './commands.ts'
+import type { Granted } from './outcomes.ts'
 
 /** What can wait in a queue. */
 export type WaitingCommand = Acquire | Begin
@@ -19,6 +20,14 @@ export function toWithdrawal(command: WaitingCommand, reason?: CancelReason): Ca
   }
   const { type, resource, node } = command
   return { kind: 'withdraw', type, resource, node, reason }
+}
+
+/**
+ * A hold that was upgraded at once has another token. Given back, the upgrade would leave its owner with the
+ * token before: so it is told even to somebody who has given up.
+ */
+export function isUpgraded(command: WaitingCommand, { mode, reads, writes }: Granted): boolean {
+  return command.kind === 'acquire' && mode === 'write' && reads > 0 && writes === 1
 }
 
 /** The same for every asking of one request, and for no other; no name has control characters. */

@@ -1,14 +1,13 @@
 import type { Acquire, Begin, Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
-import { toWithdrawal } from '../../law/waiting.ts'
+import { isUpgraded, toWithdrawal } from '../../law/waiting.ts'
 
 /** Sends a command and brings its outcome. */
 export type Send = <C extends Command>(command: C) => Promise<OutcomeOf<C>>
 
 /**
  * A wait was given up while its answer was on the way: what the answer brought is given back. Returns
- * whether there was anything of that kind; a refusal, or work that is already done, is an answer like any
- * other.
+ * whether it was; a refusal, work that is already done, or an upgrade at once is an answer like any other.
  */
 export async function undoGrant(
   send: Send,
@@ -19,6 +18,7 @@ export async function undoGrant(
   const withdrawn = await send<Command>(toWithdrawal(command))
   const isBack = withdrawn.kind === 'cancelled' && withdrawn.cancelled
   if (isBack || outcome.kind === 'queued') return true
+  if (isUpgraded(command, outcome)) return false
   // It was granted directly: that is taken by being granted, and given back by a release.
   const { token } = outcome
   if (command.kind === 'acquire') {

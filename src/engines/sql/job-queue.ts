@@ -5,8 +5,9 @@ import type { KeyJob } from './key-run.ts'
 import type { KeyWork, WorkResult } from './key-work.ts'
 import type { Transactor } from './transactor.ts'
 
-/** How many commands go into one transaction. */
+/** How many commands go into one transaction, at most; fewer than the second are not worth dividing. */
 const BATCH_MAX = 128
+const BATCH_MIN = 8
 
 interface PendingJob extends KeyJob {
   readonly key: string
@@ -28,12 +29,15 @@ export interface JobQueueOptions {
 
 /**
  * The commands that wait for a transaction. Those that arrive while others are under way go together into
- * the next one, so that many cost little more than one; those on one key keep their order.
+ * the next one, so that many cost little more than one; those on one key keep their order. However many there
+ * are, no transaction takes more than half: whoever is answered asks again at once, and if all were
+ * answered together, this process and the database would each rest while the other works.
  */
 export class JobQueue {
   readonly #options: JobQueueOptions
   #pending: PendingJob[] = []
   readonly #busyKeys = new Set<string>()
+  #underWay = 0
   readonly #onIdle: (() => void)[] = []
   #running = 0
   #isScheduled = false
@@ -80,8 +84,10 @@ export class JobQueue {
       const batch = this.#takeBatch()
       if (batch.length === 0) return
       this.#running += 1
+      this.#underWay += batch.length
       void this.#run(batch).finally(() => {
         this.#running -= 1
+        this.#underWay -= batch.length
         for (const { key } of batch) this.#busyKeys.delete(key)
         this.#pump()
         this.#tellIdle()
@@ -92,10 +98,12 @@ export class JobQueue {
   #takeBatch(): PendingJob[] {
     const batch: PendingJob[] = []
     const rest: PendingJob[] = []
+    const half = Math.ceil((this.#underWay + this.#pending.length) / 2)
+    const most = Math.min(BATCH_MAX, Math.max(BATCH_MIN, half))
     // Whoever comes after one that stays behind must not pass it.
     const behind = new Set(this.#busyKeys)
     for (const job of this.#pending) {
-      if (batch.length < BATCH_MAX && !behind.has(job.key)) {
+      if (batch.length < most && !behind.has(job.key)) {
         batch.push(job)
       } else {
         rest.push(job)

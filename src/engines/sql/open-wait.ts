@@ -8,6 +8,8 @@ export class OpenCall {
   isOver = false
   /** Its caller has given up: whatever it is granted from now on goes back. */
   isAborted = false
+  /** Resolves when its first asking was answered. */
+  asking: Promise<void> = Promise.resolve()
   readonly #resolve: (outcome: Outcome) => void
   readonly #reject: (error: unknown) => void
   readonly #onOver: (() => void)[] = []
@@ -27,7 +29,12 @@ export class OpenCall {
   }
 
   resolve(outcome: Outcome): void {
-    if (!this.isAborted && this.#end()) this.#resolve(outcome)
+    if (!this.isAborted) this.resolveAnyway(outcome)
+  }
+
+  /** Even if its caller has given up. */
+  resolveAnyway(outcome: Outcome): void {
+    if (this.#end()) this.#resolve(outcome)
   }
 
   reject(error: unknown): void {

@@ -2,7 +2,7 @@ import { toAborted, toClosed } from '../../engine/engine-errors.ts'
 import type { KeyCommand } from '../../law/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Granted, Outcome } from '../../law/outcomes.ts'
-import { nameOfWait, toWithdrawal, type WaitingCommand } from '../../law/waiting.ts'
+import { isUpgraded, nameOfWait, toWithdrawal, type WaitingCommand } from '../../law/waiting.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Asker, Departure } from './key-snapshot.ts'
 import type { Letter } from './letters.ts'
@@ -46,7 +46,7 @@ export class OpenWaits {
       const call = new OpenCall(resolve, reject)
       const wait = this.#join(command, call)
       if (signal !== undefined) call.listen(signal, () => void this.#abort(wait, call, signal))
-      void this.#ask(wait, call, command)
+      call.asking = this.#ask(wait, call, command)
     })
   }
 
@@ -82,7 +82,9 @@ export class OpenWaits {
   }
 
   #answer(wait: OpenWait, call: OpenCall, outcome: Outcome): void {
-    if (call.isAborted && outcome.kind === 'granted') wait.undo(() => this.#giveBack(wait, outcome))
+    const isGranted = outcome.kind === 'granted'
+    if (isGranted && isUpgraded(wait.command, outcome)) call.resolveAnyway(outcome)
+    else if (isGranted && call.isAborted) wait.undo(() => this.#giveBack(wait, outcome))
     else call.resolve(outcome)
     this.#leave(wait, call)
   }
@@ -188,6 +190,7 @@ export class OpenWaits {
       this.#leaving.set(wait.name, wait)
       try {
         await this.#options.decide(wait.keyName, toWithdrawal(wait.command))
+        await call.asking
         await wait.undoing
       } catch (cause) {
         call.reject(cause)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { asGranted, asRefused } from './answers.ts'
 import { KEY, TTL_MS } from './engine-rig.ts'
 import { type EngineSuite, engineTest } from './engine-test.ts'
+import { takeTurns } from './take-turns.ts'
 
 /** Only a sole reader becomes the writer, and only one reader waits to. */
 export const upgradeSuite: EngineSuite = {
@@ -188,5 +189,24 @@ export const upgradeSuite: EngineSuite = {
       const known = outcome?.kind === 'granted' ? outcome.token : token
       assert.equal((await rig.release('a', { token: known })).kind, 'released')
     }),
+
+    engineTest(
+      'an upgrade that is granted while its owner gives up leaves the token that its owner knows',
+      async (rig) => {
+        for (let turns = 0; turns < 12; turns += 1) {
+          const { token } = await rig.grant('a', { mode: 'read' })
+          const controller = new AbortController()
+          const command = rig.toAcquire('a', { waitMs: Infinity })
+          const asked = rig.apply(command, { signal: controller.signal }).catch(() => undefined)
+          await takeTurns(turns)
+          controller.abort()
+          const outcome = await asked
+          const known = outcome?.kind === 'granted' ? outcome : { token, writes: 0 }
+          const holder = (await rig.inspect()).holders[0]
+          assert.deepEqual([holder?.token, holder?.writes], [known.token, known.writes])
+          for (let left = 1 + known.writes; left > 0; left -= 1) await rig.release('a')
+        }
+      },
+    ),
   ],
 }
