@@ -29,9 +29,9 @@ export interface JobQueueOptions {
 
 /**
  * The commands that wait for a transaction. Those that arrive while others are under way go together into
- * the next one, so that many cost little more than one; those on one key keep their order. However many there
- * are, no transaction takes more than half: whoever is answered asks again at once, and if all were
- * answered together, this process and the database would each rest while the other works.
+ * the next one, so that many cost little more than one; those on one key keep their order. Where several
+ * transactions run at the same time, none takes more than half: whoever is answered asks again at once, and
+ * if all were answered together, this process and the database would each rest while the other works.
  */
 export class JobQueue {
   readonly #options: JobQueueOptions
@@ -95,11 +95,16 @@ export class JobQueue {
     }
   }
 
+  #sizeOfBatch(): number {
+    if (this.#options.transactions === 1) return BATCH_MAX
+    const half = Math.ceil((this.#underWay + this.#pending.length) / 2)
+    return Math.min(BATCH_MAX, Math.max(BATCH_MIN, half))
+  }
+
   #takeBatch(): PendingJob[] {
     const batch: PendingJob[] = []
     const rest: PendingJob[] = []
-    const half = Math.ceil((this.#underWay + this.#pending.length) / 2)
-    const most = Math.min(BATCH_MAX, Math.max(BATCH_MIN, half))
+    const most = this.#sizeOfBatch()
     // Whoever comes after one that stays behind must not pass it.
     const behind = new Set(this.#busyKeys)
     for (const job of this.#pending) {

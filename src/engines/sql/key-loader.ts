@@ -2,8 +2,14 @@ import type { Selectable } from 'kysely'
 import { selectSessions, takeSessions } from './key-parts.ts'
 import { KeySnapshot } from './key-snapshot.ts'
 import { toHold, toRemembered, toWaiter } from './row-codec.ts'
-import type { HoldTable, KeyTable, ReferenceTable, SuccessTable, WaiterTable } from './schema.ts'
-import type { SnapshotCache } from './snapshot-cache.ts'
+import type {
+  HoldTable,
+  KeyTable,
+  LockedRow,
+  ReferenceTable,
+  SuccessTable,
+  WaiterTable,
+} from './schema.ts'
 import type { KeyName, SqlDialect } from './sql-dialect.ts'
 import { joined, type Rows, type Statement, statement, words } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
@@ -20,63 +26,67 @@ export function keyOf({ space, name }: KeyName): string {
   return `${space} ${name}`
 }
 
+/** The columns of a `LockedRow`. */
+export const BRIEFLY = 'id, version, space, name'
+
 /**
  * Locks those of these keys that have a row, at least one name, in one order, so that two transactions
  * never wait for each other crosswise.
  */
-export function lockKeys(dialect: SqlDialect, names: readonly KeyName[]): Statement {
+export function lockKeys(
+  dialect: SqlDialect,
+  names: readonly KeyName[],
+  columns: '*' | typeof BRIEFLY = '*',
+): Statement {
   const inOrder = [...names].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
-  return dialect.mayScanForLists ? selectEach(dialect, inOrder) : selectAll(dialect, inOrder)
-}
-
-function selectEach({ forUpdate }: SqlDialect, names: readonly KeyName[]): Statement {
-  const each = names.map(
-    ({ space, name }) => statement`
-      (select * from holdfast_keys where space = ${space} and name = ${name} ${words(forUpdate)})`,
+  const select = words(`select ${columns} from holdfast_keys where`)
+  const locking = words(dialect.forUpdate)
+  if (!dialect.mayScanForLists) {
+    return statement`${select} ${anyOf(inOrder)} order by space, name ${locking}`
+  }
+  const each = inOrder.map(
+    ({ space, name }) => statement`(${select} space = ${space} and name = ${name} ${locking})`,
   )
   return joined(each, ' union all ')
 }
 
-function selectAll({ forUpdate }: SqlDialect, names: readonly KeyName[]): Statement {
+function anyOf(names: readonly KeyName[]): Statement {
   const bySpace = (['lock', 'operation'] as const).flatMap((space) => {
     const ofSpace = names.filter((one) => one.space === space).map(({ name }) => name)
     if (ofSpace.length === 0) return []
     return [statement`(space = ${space} and name in (${joined(ofSpace)}))`]
   })
-  return statement`
-    select * from holdfast_keys where ${joined(bySpace, ' or ')}
-    order by space, name ${words(forUpdate)}`
-}
-
-export interface LoadOptions {
-  /** What earlier transactions of this process have loaded. */
-  readonly cache?: SnapshotCache
+  return joined(bySpace, ' or ')
 }
 
 /** Load of keys what most decisions need, with as few round trips for all of them as for one. */
 export async function loadKeys(
   context: TransactionContext,
   rows: readonly KeyRow[],
-  { cache }: LoadOptions = {},
 ): Promise<KeySnapshot[]> {
-  const unknown: KeyRow[] = []
-  const byId = new Map<number, KeySnapshot>()
-  for (const row of rows) {
-    const kept = cache?.take(row)
-    kept?.reopen(context)
-    if (kept === undefined) unknown.push(row)
-    byId.set(row.id, kept ?? new KeySnapshot(row, context))
-  }
+  const byId = new Map(rows.map((row) => [row.id, new KeySnapshot(row, context)]))
   const loads = [
-    holdsOf(unknown, byId),
-    queuesOf(context, unknown, byId),
-    successesOf(unknown, byId),
-    referencesOf(unknown, byId),
+    holdsOf(rows, byId),
+    queuesOf(context, rows, byId),
+    successesOf(rows, byId),
+    referencesOf(rows, byId),
   ].filter((load) => load !== undefined)
   await runLoads(context, loads)
   const snapshots = [...byId.values()]
   await loadSessionsOf(context, snapshots)
   return snapshots
+}
+
+/** The whole rows of keys that are locked. */
+export async function completeRows(
+  { db, dialect }: TransactionContext,
+  rows: readonly LockedRow[],
+): Promise<KeyRow[]> {
+  if (rows.length === 0) return []
+  const ids = joined(rows.map(({ id }) => id))
+  const select = statement`select * from holdfast_keys where id in (${ids})`
+  const [whole = []] = await dialect.run(db, [select])
+  return whole as unknown as KeyRow[]
 }
 
 /** A part of several keys: how it is asked for, and where it goes. */
@@ -163,7 +173,7 @@ function referencesOf(rows: readonly KeyRow[], byId: SnapshotsById): Load | unde
 }
 
 /** Every decision on a key asks whether the sessions of its holds are alive. */
-async function loadSessionsOf(
+export async function loadSessionsOf(
   context: TransactionContext,
   snapshots: readonly KeySnapshot[],
 ): Promise<void> {

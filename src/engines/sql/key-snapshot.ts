@@ -64,6 +64,8 @@ export class KeySnapshot implements KeyView {
   #changedDueAtMs = Infinity
   token: number
   isChanged = false
+  /** Something was remembered that ended in this transaction. */
+  hasNewEnds = false
 
   constructor(row: Selectable<KeyTable>, context: SnapshotContext) {
     this.id = row.id
@@ -89,6 +91,7 @@ export class KeySnapshot implements KeyView {
   commit(nowMs: number, dueAtMs: number | null): void {
     if (this.isChanged) this.version += 1
     this.isChanged = false
+    this.hasNewEnds = false
     this.#storedDueAtMs = dueAtMs
     this.#changedDueAtMs = Infinity
     this.#ended = [...this.endsAt(nowMs)]
@@ -279,6 +282,7 @@ export class KeySnapshot implements KeyView {
         return { waiter: this.queue.remove(change.waiter), answer: change.answer }
       case 'end-remembered':
         this.#ended = [...this.everyEnd, change.ended].slice(-ENDED_PER_KEY_MAX)
+        this.hasNewEnds = true
         return undefined
       case 'lane-passed':
         this.#passes[change.lane] = change.passes

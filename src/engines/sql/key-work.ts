@@ -1,11 +1,11 @@
 import type { Selectable } from 'kysely'
 import type { KeyCommand } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
-import { keyOf, loadKeys, lockKeys } from './key-loader.ts'
+import { BRIEFLY, completeRows, keyOf, loadKeys, loadSessionsOf, lockKeys } from './key-loader.ts'
 import { selectSessions, takeSessions } from './key-parts.ts'
 import { type KeyJob, KeyRun, type KeyWorkOptions, type Settled } from './key-run.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
-import type { KeyTable } from './schema.ts'
+import type { KeyTable, LockedRow } from './schema.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
 import type { Connection, KeyName } from './sql-dialect.ts'
 import { type Rows, type Statement, statement, words } from './statement.ts'
@@ -43,16 +43,38 @@ export class KeyWork {
     const sessions = this.#sessionsOf(jobs, names)
     const selects =
       sessions.size > 0 ? [selectSessions({ dialect, isReading: false }, sessions)] : []
+    const columns = names.every((name) => this.#cache.isProven(name)) ? BRIEFLY : '*'
     return {
-      first: [lockKeys(dialect, names), ...selects, this.#state],
+      first: [lockKeys(dialect, names, columns), ...selects, this.#state],
       work: async (db, found) => {
-        const locked = (found[0] ?? []) as unknown as KeyRow[]
+        const locked = (found[0] ?? []) as unknown as (KeyRow | LockedRow)[]
         const { rows, state } = await this.#makeMissing(db, { wanted, locked })
         const context = this.#toContext(db, state ?? found.at(-1), { isReading: false })
         if (sessions.size > 0) takeSessions(context, sessions, found[1] ?? [])
-        return this.#run(context, jobs, await loadKeys(context, rows, { cache: this.#cache }))
+        return this.#run(context, jobs, await this.#load(context, rows))
       },
     }
+  }
+
+  /** Keys that are known from before as they were left, and the others as they stand in the tables. */
+  async #load(
+    context: TransactionContext,
+    rows: readonly (KeyRow | LockedRow)[],
+  ): Promise<KeySnapshot[]> {
+    const kept: KeySnapshot[] = []
+    const whole: KeyRow[] = []
+    const brief: LockedRow[] = []
+    for (const row of rows) {
+      const snapshot = this.#cache.take(row)
+      if (snapshot !== undefined) {
+        snapshot.reopen(context)
+        kept.push(snapshot)
+      } else if ('token' in row) whole.push(row)
+      else brief.push(row)
+    }
+    await loadSessionsOf(context, kept)
+    const loaded = [...whole, ...(await completeRows(context, brief))]
+    return [...kept, ...(await loadKeys(context, loaded))]
   }
 
   /** Sessions that the commands name, and those of keys known from before. */
@@ -68,8 +90,14 @@ export class KeyWork {
   /** Keys that are wanted and have no row get one. The time is read again: that may have had to wait. */
   async #makeMissing(
     db: Connection,
-    { wanted, locked }: { readonly wanted: readonly KeyName[]; readonly locked: readonly KeyRow[] },
-  ): Promise<{ readonly rows: readonly KeyRow[]; readonly state?: Rows | undefined }> {
+    {
+      wanted,
+      locked,
+    }: { readonly wanted: readonly KeyName[]; readonly locked: readonly (KeyRow | LockedRow)[] },
+  ): Promise<{
+    readonly rows: readonly (KeyRow | LockedRow)[]
+    readonly state?: Rows | undefined
+  }> {
     const there = new Set(locked.map(keyOf))
     const missing = wanted.filter((name) => !there.has(keyOf(name)))
     if (missing.length === 0) return { rows: locked }

@@ -4,6 +4,7 @@ import type { KeySnapshot } from './key-snapshot.ts'
 import {
   dueAtMsOfHold,
   dueAtMsOfWaiter,
+  fromEnded,
   orNever,
   toHoldRow,
   toSuccessRow,
@@ -28,12 +29,16 @@ export function writeKeys(
 ): KeysWritten {
   const changed = snapshots.filter(({ isChanged }) => isChanged)
   const due = new Map(changed.map((one) => [one, knownDueAtMs(context, one)]))
-  const rows = [...due].map(([one, dueAtMs]) => toKeyRow(context, one, dueAtMs))
+  const rowsOf = (hasNewEnds: boolean): Row[] =>
+    [...due]
+      .filter(([one]) => one.hasNewEnds === hasNewEnds)
+      .map(([one, dueAtMs]) => toKeyRow(context, one, dueAtMs))
   const partial = changed.filter(({ held, queue }) => !(held.isWhole && queue.loaded.isWhole))
   const statements = [
     ...removalsOf(context, changed),
     ...additionsTo(context, changed),
-    ...put(context, 'holdfast_keys', { by: ['id'], rows }),
+    ...put(context, 'holdfast_keys', { by: ['id'], rows: rowsOf(true) }),
+    ...put(context, 'holdfast_keys', { by: ['id'], rows: rowsOf(false) }),
     ...dueStatements(partial, due),
   ]
   return {
@@ -221,10 +226,11 @@ function toKeyRow(context: TransactionContext, snapshot: KeySnapshot, dueAtMs: n
     passes: passes.some((count) => count > 0)
       ? JSON.stringify(Array.from(passes, (n) => n ?? 0))
       : null,
-    ended: ends.length === 0 ? null : JSON.stringify(ends),
     ended_count: ends.length,
     ended_until_ms: endedUntilMs(context, snapshot),
     due_at_ms: orNever(dueAtMs),
+    // Most of the row, and an acquire does not change it.
+    ...(snapshot.hasNewEnds ? { ended: fromEnded(ends) } : {}),
   }
 }
 

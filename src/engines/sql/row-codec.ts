@@ -209,6 +209,18 @@ export function toSuccessRow(keyId: number, remembered: Remembered): Row {
   }
 }
 
+/** What has been written before is most of what is written again. */
+const endTexts = new WeakMap<Ended, string>()
+
+export function fromEnded(ends: readonly Ended[]): string {
+  const texts = ends.map((end) => {
+    const text = endTexts.get(end) ?? JSON.stringify(end)
+    endTexts.set(end, text)
+    return text
+  })
+  return `[${texts.join(',')}]`
+}
+
 export function toEnded(text: string | null): Ended[] {
   return text === null ? [] : (JSON.parse(text) as Ended[])
 }

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import type { Generated, Selectable } from 'kysely'
 
 /**
  * The tables. Instants are milliseconds since the epoch on the clock of the database, so that a person
@@ -48,6 +48,9 @@ export interface KeyTable {
   /** The soonest moment at which anything of this key has to be looked at. */
   due_at_ms: number | null
 }
+
+/** As much of a locked row as tells whether what is known of it is still true. */
+export type LockedRow = Pick<Selectable<KeyTable>, 'id' | 'version' | 'space' | 'name'>
 
 export interface HoldTable {
   key_id: number

@@ -1,7 +1,6 @@
-import type { Selectable } from 'kysely'
 import { keyOf } from './key-loader.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
-import type { KeyTable } from './schema.ts'
+import type { LockedRow } from './schema.ts'
 import type { KeyName } from './sql-dialect.ts'
 
 /** Keys whose snapshots are kept. Each has at most a few dozen holds and waiters in memory. */
@@ -14,13 +13,23 @@ const KEPT_MAX = 4_096
  */
 export class SnapshotCache {
   readonly #kept = new Map<string, KeySnapshot>()
+  /** Those that were still true when their keys were locked last. */
+  readonly #proven = new WeakSet<KeySnapshot>()
 
   /** The snapshot of a row that is locked, if it is still true. Whoever takes it gives it back. */
-  take(row: Selectable<KeyTable>): KeySnapshot | undefined {
+  take(row: LockedRow): KeySnapshot | undefined {
     const key = keyOf(row)
     const snapshot = this.#kept.get(key)
     this.#kept.delete(key)
-    return snapshot?.id === row.id && snapshot.version === row.version ? snapshot : undefined
+    if (snapshot?.id !== row.id || snapshot.version !== row.version) return undefined
+    this.#proven.add(snapshot)
+    return snapshot
+  }
+
+  /** Whether nobody else seems to be busy with the key, so that its row will hardly be needed. */
+  isProven(name: KeyName): boolean {
+    const snapshot = this.#kept.get(keyOf(name))
+    return snapshot !== undefined && this.#proven.has(snapshot)
   }
 
   /** Sessions that will be asked for if it is still true. */
