@@ -39,15 +39,10 @@ export function lockKeys(
   columns: '*' | typeof BRIEFLY = '*',
 ): Statement {
   const inOrder = [...names].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
-  const select = words(`select ${columns} from holdfast_keys where`)
-  const locking = words(dialect.forUpdate)
-  if (!dialect.mayScanForLists) {
-    return statement`${select} ${anyOf(inOrder)} order by space, name ${locking}`
-  }
-  const each = inOrder.map(
-    ({ space, name }) => statement`(${select} space = ${space} and name = ${name} ${locking})`,
-  )
-  return joined(each, ' union all ')
+  const from = words(`holdfast_keys ${dialect.useIndex('space')}`)
+  return statement`
+    select ${words(columns)} from ${from} where ${anyOf(inOrder)}
+    order by space, name ${words(dialect.forUpdate)}`
 }
 
 function anyOf(names: readonly KeyName[]): Statement {

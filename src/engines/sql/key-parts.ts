@@ -100,9 +100,9 @@ export function selectSessions(
   { dialect, isReading }: { readonly dialect: SqlDialect; readonly isReading: boolean },
   ids: Iterable<string>,
 ): Statement {
+  const from = words(`holdfast_sessions ${dialect.useIndex('primary')}`)
   const lock = words(isReading ? '' : dialect.forShare)
-  return statement`
-    select * from holdfast_sessions where id in (${joined([...ids].sort())}) ${lock}`
+  return statement`select * from ${from} where id in (${joined([...ids].sort())}) ${lock}`
 }
 
 /** What was found of these. */

@@ -58,7 +58,8 @@ export function removeEmpty(
 ): Statement[] {
   const empty = snapshots.filter((one) => one.isEmpty(context.nowMs))
   const ids = empty.map(({ id }) => id)
-  const removals = removeWhole(context, 'holdfast_keys.id', ids)
+  if (ids.length === 0) return []
+  const removals = [context.dialect.removeAll('holdfast_keys', 'id', ids)]
   const highest = Math.max(...empty.map(({ token }) => token))
   if (highest <= context.floor) return removals
   return [
@@ -72,6 +73,8 @@ export function removeEmpty(
 function removalsOf(context: TransactionContext, snapshots: readonly KeySnapshot[]): Statement[] {
   const emptied = { holds: [] as number[], waiters: [] as number[], refs: [] as number[] }
   const statements: Statement[] = []
+  const removeOf = (table: TableName, ids: readonly number[]): Statement[] =>
+    ids.length === 0 ? [] : [context.dialect.removeAll(table, 'key_id', ids)]
   for (const { id, held, queue, resource } of snapshots) {
     if (held.gone.size > 0) {
       if (held.count === 0) emptied.holds.push(id)
@@ -93,9 +96,9 @@ function removalsOf(context: TransactionContext, snapshots: readonly KeySnapshot
     }
   }
   return [
-    ...removeWhole(context, 'holdfast_holds.key_id', emptied.holds),
-    ...removeWhole(context, 'holdfast_waiters.key_id', emptied.waiters),
-    ...removeWhole(context, 'holdfast_refs.key_id', emptied.refs),
+    ...removeOf('holdfast_holds', emptied.holds),
+    ...removeOf('holdfast_waiters', emptied.waiters),
+    ...removeOf('holdfast_refs', emptied.refs),
     ...statements,
   ]
 }
@@ -109,17 +112,6 @@ interface Removal {
 function removeFrom(table: TableName, { id, column, gone }: Removal): Statement {
   const of = words(`delete from ${table} where key_id = `)
   return statement`${of}${id} and ${words(column)} in (${joined([...gone])})`
-}
-
-/** All rows that belong to these keys, by the column that says so. */
-function removeWhole(
-  { dialect }: TransactionContext,
-  column: `${TableName}.${string}`,
-  ids: readonly number[],
-): Statement[] {
-  const of = words(`delete from ${column.replace('.', ' where ')}`)
-  if (dialect.mayScanForLists) return ids.map((id) => statement`${of} = ${id}`)
-  return ids.length === 0 ? [] : [statement`${of} in (${joined(ids)})`]
 }
 
 function additionsTo(context: TransactionContext, snapshots: readonly KeySnapshot[]): Statement[] {

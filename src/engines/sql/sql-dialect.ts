@@ -104,11 +104,11 @@ export interface SqlDialect {
   /** Makes the rows of keys that have none. The last statement finds them and those that were there, locked. */
   insertKeys(names: readonly KeyName[]): readonly Statement[]
 
-  /**
-   * A list of rows may be found by reading the whole table, and all of it is locked then: each of them has
-   * to be asked for by itself.
-   */
-  readonly mayScanForLists: boolean
+  /** Follows the name of a table whose rows are found by a list of values, and locked. Empty where only those are. */
+  useIndex(name: string): string
+
+  /** Deletes the rows in which a column has one of these numbers, at least one, and locks no others. */
+  removeAll(from: TableName, column: string, ids: readonly number[]): Statement
 
   /** Run while no other process does: for migrations. */
   exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void>

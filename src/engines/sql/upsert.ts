@@ -1,4 +1,4 @@
-import { type Statement, statement, type Value, words } from './statement.ts'
+import { joined, type Statement, statement, type Value, words } from './statement.ts'
 import type { Row, TableName, Upsert } from './sql-dialect.ts'
 
 /** As SQLite and PostgreSQL say it. */
@@ -6,6 +6,11 @@ export function upsertOnConflict(table: TableName, { by, rows }: Upsert): Statem
   const set = restOf({ by, rows }).map((column) => `${column} = excluded.${column}`)
   const conflict = `on conflict (${by.join(', ')}) do update set ${set.join(', ')}`
   return statement`${insertInto(table, rows)} ${words(conflict)}`
+}
+
+/** As SQLite and PostgreSQL say it. */
+export function removeListed(from: TableName, column: string, ids: readonly number[]): Statement {
+  return statement`delete from ${words(`${from} where ${column}`)} in (${joined(ids)})`
 }
 
 /** All rows in one statement; they have the same columns. */

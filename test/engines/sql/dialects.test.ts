@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { lockKeys } from '../../../src/engines/sql/key-loader.ts'
 import { migrate } from '../../../src/engines/sql/migrate.ts'
 import type { Connection, KeyName, SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
-import { statement, words } from '../../../src/engines/sql/statement.ts'
+import { type Statement, statement, words } from '../../../src/engines/sql/statement.ts'
 import { Transactor } from '../../../src/engines/sql/transactor.ts'
 import { insertInto } from '../../../src/engines/sql/upsert.ts'
 import { ID_BYTES_MAX, KEY_BYTES_MAX, OWNER_BYTES_MAX } from '../../../src/law/limits.ts'
@@ -162,6 +163,36 @@ describe.each([SQLITE, POSTGRES, MYSQL])('a database of $name', (kind) => {
     )
     expect(await listKeys(database)).toEqual(all)
   })
+
+  it.skipIf(kind.name === 'sqlite')(
+    'locks the rows that are asked for, and none beside them, however few there are',
+    async () => {
+      const names = range(10, 17).map((number) => `key ${number}`)
+      await makeKeys(database, names)
+      const { dialect } = database
+      const lock = (some: readonly string[]): Statement =>
+        lockKeys(
+          dialect,
+          some.map((name) => ({ space: 'lock', name })),
+        )
+      const { db: other } = await open()
+      await database.db.connection().execute(async (one) => {
+        const begin = words(dialect.begin)
+        const [, found = []] = await dialect.run(one, [begin, lock(names.slice(0, 4))])
+        const ids = found.map((row) => Number(row['id']))
+        await dialect.run(one, [dialect.removeAll('holdfast_keys', 'id', ids)])
+        // Would wait for ever if it had to.
+        await other.connection().execute(async (two) => {
+          const [, rest = []] = await dialect.run(two, [begin, lock(names.slice(4))])
+          const others = rest.map((row) => Number(row['id']))
+          const remove = dialect.removeAll('holdfast_keys', 'id', others)
+          await dialect.run(two, [remove, words('commit')])
+        })
+        await dialect.run(one, [words('rollback')])
+      })
+      expect(await listKeys(database)).toEqual(names.slice(0, 4))
+    },
+  )
 })
 
 it('no name has a U+0000 in it, which not every database can keep', () => {

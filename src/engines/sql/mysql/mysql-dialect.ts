@@ -14,7 +14,7 @@ import type {
   ViewTerms,
   WatchTerms,
 } from '../sql-dialect.ts'
-import { type Statement, statement, toLiteral, words } from '../statement.ts'
+import { joined, type Statement, statement, toLiteral, words } from '../statement.ts'
 import { insertInto, restOf } from '../upsert.ts'
 import { withSchemaLock } from './schema-lock.ts'
 
@@ -70,8 +70,8 @@ export const mysqlDialect: SqlDialect = {
   skipLocked: 'for update skip locked',
   watch: WATCH,
   pollMs: 50,
-  // Of a small table, or for a long list, that is what it does.
-  mayScanForLists: true,
+  // Of a small table, or for a long list, it would read all rows, and lock them.
+  useIndex: (name) => `force index (${name})`,
 
   run: (db, statements) => runTogether(db, statements, (value) => toLiteral(value, quote)),
 
@@ -79,6 +79,19 @@ export const mysqlDialect: SqlDialect = {
     // MariaDB does not know the alias for new rows that MySQL would rather have.
     const set = restOf(put).map((column) => `${column} = values(${column})`)
     return statement`${insertInto(table, put.rows)} on duplicate key update ${words(set.join(', '))}`
+  },
+
+  /** A delete knows no hint. What is joined first is the list, and each of its numbers is looked up. */
+  removeAll(from: TableName, column: string, ids: readonly number[]): Statement {
+    const [first = 0] = ids
+    if (ids.length === 1)
+      return statement`delete from ${words(`${from} where ${column}`)} = ${first}`
+    const list = joined(
+      ids.map((id) => statement`select ${id} as id`),
+      ' union all ',
+    )
+    const rows = words(`${from} on ${from}.${column} = listed.id`)
+    return statement`delete ${words(from)} from (${list}) listed straight_join ${rows}`
   },
 
   insertKeys(names: readonly KeyName[]): Statement[] {

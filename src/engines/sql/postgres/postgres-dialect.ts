@@ -12,7 +12,7 @@ import type {
   WatchTerms,
 } from '../sql-dialect.ts'
 import { joined, type Statement, statement, toLiteral } from '../statement.ts'
-import { insertInto, upsertOnConflict } from '../upsert.ts'
+import { insertInto, removeListed, upsertOnConflict } from '../upsert.ts'
 import { CHANNEL, toPayloads } from './postgres-ring.ts'
 
 /** The collation of the database may take two names for one, or order them by its language. */
@@ -62,11 +62,13 @@ export const postgresDialect: SqlDialect = {
   skipLocked: 'for update skip locked',
   watch: WATCH,
   pollMs: 0,
-  mayScanForLists: false,
+  useIndex: () => '',
 
   run: (db, statements) => runTogether(db, statements, (value) => toLiteral(value, quote)),
 
   upsert: upsertOnConflict,
+
+  removeAll: removeListed,
 
   insertKeys(names: readonly KeyName[]): Statement[] {
     const rows = names.map(({ space, name }) => ({ space, name }))

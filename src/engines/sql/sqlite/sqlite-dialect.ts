@@ -10,7 +10,7 @@ import type {
   ViewTerms,
 } from '../sql-dialect.ts'
 import { type Statement, statement, toLiteral, type Value } from '../statement.ts'
-import { insertInto, upsertOnConflict } from '../upsert.ts'
+import { insertInto, removeListed, upsertOnConflict } from '../upsert.ts'
 import { isBusy, whenFree } from './sqlite-busy.ts'
 
 /** Text is compared byte by byte here unless something else is asked for. */
@@ -49,11 +49,13 @@ export const sqliteDialect: SqlDialect = {
   // Whoever writes is alone.
   watch: { row: 1, untilMs: 'watched_until_ms' },
   pollMs: 25,
-  mayScanForLists: false,
+  useIndex: () => '',
 
   run: (db, statements) => runInTurn(db, statements, WRITTEN_OUT),
 
   upsert: upsertOnConflict,
+
+  removeAll: removeListed,
 
   insertKeys(names: readonly KeyName[]): Statement[] {
     const rows = names.map(({ space, name }) => ({ space, name }))
