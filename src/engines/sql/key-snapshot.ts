@@ -57,7 +57,7 @@ export class KeySnapshot implements KeyView {
   readonly queue: QueueSnapshot
   readonly resource: ResourceSnapshot
   readonly #passes: number[]
-  #ended: Ended[] | undefined
+  #ended: readonly Ended[] | undefined
   readonly #endedText: string | null
   #storedDueAtMs: number | null
   /** The soonest moment of what this transaction has changed. */
@@ -94,7 +94,7 @@ export class KeySnapshot implements KeyView {
     this.hasNewEnds = false
     this.#storedDueAtMs = dueAtMs
     this.#changedDueAtMs = Infinity
-    this.#ended = [...this.endsAt(nowMs)]
+    this.#ended = this.endsAt(nowMs)
     this.held.commit()
     this.queue.commit()
     this.resource.commit()
@@ -302,12 +302,21 @@ export class KeySnapshot implements KeyView {
     const { held, queue, resource } = this
     if (held.count + queue.length + resource.referenceCount + resource.successCount > 0)
       return false
-    return this.endsAt(nowMs).length === 0
+    return this.endedUntilMs(nowMs) === null
   }
 
-  /** Ends that are still to be told of. */
+  /** Ends that are still to be told of. They stand in their order, so that mostly it is all of them. */
   endsAt(nowMs: number): readonly Ended[] {
-    return this.everyEnd.filter(({ atMs }) => atMs + ENDED_REMEMBERED_MS > nowMs)
+    const ends = this.everyEnd
+    const first = ends.findIndex(({ atMs }) => atMs + ENDED_REMEMBERED_MS > nowMs)
+    return first === 0 ? ends : ends.slice(first === -1 ? ends.length : first)
+  }
+
+  /** When the last of them is forgotten; `null` if nothing is remembered. */
+  endedUntilMs(nowMs: number): number | null {
+    const last = this.everyEnd.at(-1)
+    const untilMs = last === undefined ? 0 : last.atMs + ENDED_REMEMBERED_MS
+    return untilMs > nowMs ? untilMs : null
   }
 }
 

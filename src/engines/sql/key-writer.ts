@@ -1,5 +1,4 @@
 import type { HistoryEnd } from '../../engine/queries.ts'
-import { ENDED_REMEMBERED_MS } from '../../law/limits.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import {
   dueAtMsOfHold,
@@ -169,7 +168,7 @@ function knownDueAtMs(context: TransactionContext, snapshot: KeySnapshot): numbe
   const { held, queue, resource } = snapshot
   const parts = [...held.known().map(dueAtMsOfHold), ...queue.known.map(dueAtMsOfWaiter)]
   const isIdle = held.count === 0 && queue.length === 0
-  const lastEnd = isIdle ? endedUntilMs(context, snapshot) : null
+  const lastEnd = isIdle ? snapshot.endedUntilMs(context.nowMs) : null
   return Math.min(resource.dueAtMs, lastEnd ?? Infinity, ...parts)
 }
 
@@ -195,11 +194,6 @@ function dueStatements(
   ]
 }
 
-function endedUntilMs({ nowMs }: TransactionContext, snapshot: KeySnapshot): number | null {
-  const last = snapshot.endsAt(nowMs).at(-1)
-  return last === undefined ? null : last.atMs + ENDED_REMEMBERED_MS
-}
-
 function toKeyRow(context: TransactionContext, snapshot: KeySnapshot, dueAtMs: number): Row {
   const ends = snapshot.endsAt(context.nowMs)
   const passes = snapshot.everyPass
@@ -219,7 +213,7 @@ function toKeyRow(context: TransactionContext, snapshot: KeySnapshot, dueAtMs: n
       ? JSON.stringify(Array.from(passes, (n) => n ?? 0))
       : null,
     ended_count: ends.length,
-    ended_until_ms: endedUntilMs(context, snapshot),
+    ended_until_ms: snapshot.endedUntilMs(context.nowMs),
     due_at_ms: orNever(dueAtMs),
     // Most of the row, and an acquire does not change it.
     ...(snapshot.hasNewEnds ? { ended: fromEnded(ends) } : {}),
