@@ -2,7 +2,10 @@ import type { Selectable } from 'kysely'
 import type { Coordination } from '../../law/settings.ts'
 import type {
   Ended,
+  EndedAnswer,
   Hold,
+  HoldEnd,
+  Mode,
   OperationFacts,
   Remembered,
   Session,
@@ -209,20 +212,41 @@ export function toSuccessRow(keyId: number, remembered: Remembered): Row {
   }
 }
 
+/** Without the names of its fields, because a key may have dozens of them; most of them ended as holds do. */
+type EndedTuple = readonly [
+  verb: Ended['verb'],
+  owner: string,
+  requestId: string,
+  mode: Mode | null,
+  atMs: number,
+  answer: HoldEnd | Exclude<EndedAnswer, { readonly kind: 'hold-ended' }>,
+]
+
 /** What has been written before is most of what is written again. */
 const endTexts = new WeakMap<Ended, string>()
 
 export function fromEnded(ends: readonly Ended[]): string {
-  const texts = ends.map((end) => {
-    const text = endTexts.get(end) ?? JSON.stringify(end)
+  return `[${ends.map(textOfEnd).join(',')}]`
+}
+
+function textOfEnd(end: Ended): string {
+  let text = endTexts.get(end)
+  if (text === undefined) {
+    const { verb, owner, requestId, mode = null, atMs, answer } = end
+    const short = answer.kind === 'hold-ended' ? answer.end : answer
+    text = JSON.stringify([verb, owner, requestId, mode, atMs, short] satisfies EndedTuple)
     endTexts.set(end, text)
-    return text
-  })
-  return `[${texts.join(',')}]`
+  }
+  return text
 }
 
 export function toEnded(text: string | null): Ended[] {
-  return text === null ? [] : (JSON.parse(text) as Ended[])
+  const tuples = text === null ? [] : (JSON.parse(text) as EndedTuple[])
+  return tuples.map(([verb, owner, requestId, mode, atMs, short]) => {
+    const answer: EndedAnswer =
+      typeof short === 'string' ? { kind: 'hold-ended', end: short } : short
+    return { verb, owner, requestId, mode: mode ?? undefined, atMs, answer }
+  })
 }
 
 export function toPasses(text: string | null): number[] {
