@@ -161,7 +161,7 @@ export class PackReader {
     this.#within(length)
     const start = this.#at
     this.#at += length
-    const known = cache.read(this.#bytes, start, length)
+    const known = cache.read(this.#view, start, length)
     if (known !== undefined) return known
     try {
       return decoder.decode(this.#bytes.subarray(start, start + length))
