@@ -10,6 +10,8 @@ interface Waiting {
 interface Group {
   readonly batch: Promise<void>
   readonly waiting: Waiting[]
+  /** Resolves after everyone in the group was told; rejects with the error for callers of the engine. */
+  readonly durable: Promise<void>
 }
 
 /**
@@ -34,12 +36,13 @@ export class Durability {
   append(record: Uint8Array): void {
     const batch = this.#journal?.append(record)
     if (batch === undefined || batch === this.#last?.batch) return
-    const group: Group = { batch, waiting: [] }
-    this.#last = group
-    batch.then(
-      () => this.#settle(group),
-      (error: unknown) => this.#fail(group, error),
+    const waiting: Waiting[] = []
+    const durable = batch.then(
+      () => this.#settle(batch, waiting),
+      (error: unknown) => this.#fail(waiting, error),
     )
+    durable.catch(() => {})
+    this.#last = { batch, waiting, durable }
   }
 
   /** Run when all that was appended so far is durable; at once when it is. */
@@ -48,27 +51,23 @@ export class Durability {
     else this.#last.waiting.push({ run, fail })
   }
 
-  /** An answer, once all that was appended so far is durable: a promise on the batch and nothing else. */
-  hold<Answer>(answer: Answer): Promise<Answer> {
-    if (this.#last === undefined) return Promise.resolve(answer)
-    return this.#last.batch.then(() => answer, rethrow)
+  /** When all that was appended so far is durable, one promise for everyone; undefined when it is. */
+  get durable(): Promise<void> | undefined {
+    return this.#last?.durable
   }
 
-  #settle(group: Group): void {
-    if (this.#last === group) this.#last = undefined
-    for (const { run } of group.waiting) run()
+  #settle(batch: Promise<void>, waiting: readonly Waiting[]): void {
+    if (this.#last?.batch === batch) this.#last = undefined
+    for (const { run } of waiting) run()
   }
 
-  #fail(group: Group, error: unknown): void {
-    for (const { fail } of group.waiting) fail(error)
+  #fail(waiting: readonly Waiting[], error: unknown): never {
+    for (const { fail } of waiting) fail(error)
     this.#onFailed(error)
+    throw toStorageError(error)
   }
 
   close(): Promise<void> {
     return this.#journal?.close() ?? Promise.resolve()
   }
-}
-
-function rethrow(error: unknown): never {
-  throw toStorageError(error)
 }

@@ -8,6 +8,8 @@ const LOW_HALF = 2 ** 28
 /** Writes numbers and texts into one growing buffer that is used again for the next record. */
 export class RecordWriter {
   #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
+  /** Views of the buffer by their length: most records have one of a few, and making a view is dear. */
+  #views: (Buffer | undefined)[] = []
   #length = 0
 
   get isEmpty(): boolean {
@@ -16,9 +18,15 @@ export class RecordWriter {
 
   /** What was written since the last `take`; valid until the next write. */
   take(): Buffer {
-    const bytes = this.#buffer.subarray(0, this.#length)
+    const length = this.#length
     this.#length = 0
-    return bytes
+    if (length > FIRST_BYTES) return this.#buffer.subarray(0, length)
+    let view = this.#views[length]
+    if (view === undefined) {
+      view = this.#buffer.subarray(0, length)
+      this.#views[length] = view
+    }
+    return view
   }
 
   /** How many bytes were written since the last `take`. */
@@ -105,5 +113,6 @@ export class RecordWriter {
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2))
     this.#buffer.copy(larger, 0, 0, this.#length)
     this.#buffer = larger
+    this.#views = []
   }
 }

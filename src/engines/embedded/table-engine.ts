@@ -6,6 +6,7 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
+import { EarlyOutcome } from '../../engine/early-outcome.ts'
 import { toAborted, toClosed, toDefect, toInvalidArgument } from '../../engine/engine-errors.ts'
 import type { LockError } from '../../engine/errors.ts'
 import type { HistoryReply, Query, ReplyOf, StatsReply } from '../../engine/queries.ts'
@@ -113,6 +114,28 @@ export class TableEngine implements LockEngine {
     options?: ApplyOptions,
   ): OutcomeOf<C> | Promise<OutcomeOf<C>>
   applyDirectly(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
+    const answer = this.#decide(command, options)
+    const { durable } = this.#durability
+    if (durable === undefined || answer instanceof Promise) return answer
+    return durable.then(() => answer)
+  }
+
+  applyEarly<C extends Command>(
+    command: C,
+    options?: ApplyOptions,
+  ): OutcomeOf<C> | EarlyOutcome<OutcomeOf<C>> | Promise<OutcomeOf<C>>
+  applyEarly(
+    command: Command,
+    options?: ApplyOptions,
+  ): Outcome | EarlyOutcome<Outcome> | Promise<Outcome> {
+    const answer = this.#decide(command, options)
+    const { durable } = this.#durability
+    if (durable === undefined || answer instanceof Promise) return answer
+    return new EarlyOutcome(answer, durable)
+  }
+
+  /** The outcome, which may rest on what is on its way to the disk; or a promise of one that does not. */
+  #decide(command: Command, options: ApplyOptions | undefined): Outcome | Promise<Outcome> {
     const problem = problemWith(command, this.#table)
     if (problem !== undefined) return Promise.reject(toInvalidArgument(command, problem))
     const stopped = this.#stopped()
@@ -120,10 +143,8 @@ export class TableEngine implements LockEngine {
     if (options?.signal?.aborted) return Promise.reject(toAborted(command, options.signal))
     try {
       const outcome = this.#runner.run(command, this.#nowMs())
-      const answer =
-        outcome.kind === 'queued' && isHeldOpen(command)
-          ? this.#calls.open(command, options?.signal)
-          : this.#whenDurable(outcome)
+      const isHeld = outcome.kind === 'queued' && isHeldOpen(command)
+      const answer = isHeld ? this.#calls.open(command, options?.signal) : outcome
       this.#alarm.set()
       return answer
     } catch (error) {
@@ -138,7 +159,9 @@ export class TableEngine implements LockEngine {
     if (stopped !== undefined) return Promise.reject(stopped)
     const nowMs = this.#nowMs()
     this.#runner.expire(nowMs)
-    return Promise.resolve(this.#whenDurable(this.#reply(query, nowMs) as ReplyOf<Q>))
+    const reply = this.#reply(query, nowMs) as ReplyOf<Q>
+    const { durable } = this.#durability
+    return durable === undefined ? Promise.resolve(reply) : durable.then(() => reply)
   }
 
   #reply(query: Query, nowMs: number): ReplyOf<Query> {
@@ -175,11 +198,6 @@ export class TableEngine implements LockEngine {
   /** Whole milliseconds: leases are kept to one, and small integers are cheap to keep by the million. */
   #nowMs(): number {
     return Math.floor(this.#clock.nowMs())
-  }
-
-  /** An answer, at once if nothing that it may rest on is on its way to the disk. */
-  #whenDurable<T>(answer: T): T | Promise<T> {
-    return this.#durability.isSettled ? answer : this.#durability.hold(answer)
   }
 
   #tell(events: readonly LawEvent[], atMs: number): void {

@@ -30,8 +30,10 @@ export class TableStore implements JournalOwner {
   }
 
   /** The record of a decision, valid until the next one; `undefined` when nothing of it needs to last. */
-  recordOf(state: KeyState, changes: Iterable<Change>): Buffer | undefined {
-    return encodeKey(this.#writer, state, changes)
+  recordOf(state: KeyState, changes: readonly Change[]): Buffer | undefined {
+    const writer = this.#writer
+    for (const change of changes) addChange(writer, state, change)
+    return writer.isEmpty ? undefined : writer.take()
   }
 
   recordOfSession(session: Session): Buffer {
@@ -94,26 +96,20 @@ export class TableStore implements JournalOwner {
     yield writer.take()
     for (const session of this.#table.sessions.values()) yield encodeSession(writer, session)
     for (const state of this.#table.states()) {
-      const record = encodeKey(writer, state, changesThatMake(state))
-      if (record !== undefined) yield record
+      for (const change of changesThatMake(state)) addChange(writer, state, change)
+      if (!writer.isEmpty) yield writer.take()
     }
   }
 }
 
-function encodeKey(
-  writer: RecordWriter,
-  state: KeyState,
-  changes: Iterable<Change>,
-): Buffer | undefined {
-  for (const change of changes) {
-    if (!isDurable(change)) continue
-    if (writer.isEmpty) {
-      writer.byte(state instanceof ResourceState ? OPERATION : LOCK)
-      writer.text(state.key)
-    }
-    writeChange(writer, change)
+/** Adds a change to the record of a key, which begins with the first that is to last. */
+function addChange(writer: RecordWriter, state: KeyState, change: Change): void {
+  if (!isDurable(change)) return
+  if (writer.isEmpty) {
+    writer.byte(state instanceof ResourceState ? OPERATION : LOCK)
+    writer.text(state.key)
   }
-  return writer.isEmpty ? undefined : writer.take()
+  writeChange(writer, change)
 }
 
 function encodeSession(writer: RecordWriter, session: Session): Buffer {

@@ -6,7 +6,8 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
-import { applyDirectly } from '../../engine/apply-directly.ts'
+import { applyEarly } from '../../engine/apply-directly.ts'
+import { EarlyOutcome, whenDurable } from '../../engine/early-outcome.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
 import type {
   HistoryQuery,
@@ -20,6 +21,7 @@ import { ownerOf } from '../../law/operations.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
 import type { AuditLog } from '../audit-log.ts'
 import type { ServerLimits } from '../server-limits.ts'
+import { EarlyRequests } from './early-requests.ts'
 import type { HoldCounts } from './hold-counts.ts'
 import { LimitCheck } from './limit-check.ts'
 import { listByRights } from './list-by-rights.ts'
@@ -41,6 +43,8 @@ export interface PrincipalEngineParts {
   readonly onWaited: (waitedMs: number) => void
 }
 
+type Answer = Outcome | EarlyOutcome<Outcome> | Promise<Outcome>
+
 const HISTORY_MAX = 1_000
 const HISTORY_SHOWN = 100
 
@@ -54,6 +58,7 @@ export class PrincipalEngine implements LockEngine {
   readonly #engine: LockEngine
   readonly #view: PrincipalView
   readonly #limits: LimitCheck
+  readonly #early: EarlyRequests
 
   constructor(parts: PrincipalEngineParts) {
     this.#parts = parts
@@ -61,6 +66,13 @@ export class PrincipalEngine implements LockEngine {
     this.#view = parts.view
     this.#limits = new LimitCheck(parts.limits, parts.view.prefixBytes)
     this.capabilities = parts.engine.capabilities
+    const { holds, principal, nowMs, onWaited } = parts
+    this.#early = new EarlyRequests({
+      ask: () => holds.ask(principal.name),
+      answered: () => holds.answered(principal.name),
+      nowMs,
+      onWaited,
+    })
   }
 
   apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
@@ -73,6 +85,14 @@ export class PrincipalEngine implements LockEngine {
     options?: ApplyOptions,
   ): OutcomeOf<C> | Promise<OutcomeOf<C>>
   applyDirectly(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
+    return whenDurable(this.applyEarly(command, options))
+  }
+
+  applyEarly<C extends Command>(
+    command: C,
+    options?: ApplyOptions,
+  ): OutcomeOf<C> | EarlyOutcome<OutcomeOf<C>> | Promise<OutcomeOf<C>>
+  applyEarly(command: Command, options?: ApplyOptions): Answer {
     try {
       this.#limits.assert(command)
       this.#assertRight(command)
@@ -138,9 +158,9 @@ export class PrincipalEngine implements LockEngine {
     return this.close()
   }
 
-  #give(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
+  #give(command: Command, options?: ApplyOptions): Answer {
     return this.#view.isPlain
-      ? applyDirectly(this.#engine, command, options)
+      ? applyEarly<Command>(this.#engine, command, options)
       : this.#giveRenamed(command, options)
   }
 
@@ -151,17 +171,19 @@ export class PrincipalEngine implements LockEngine {
   }
 
   /** Commands on one key keep their order, so there is no waiting here unless the limit is near. */
-  #ask(command: Acquire | Begin, options?: ApplyOptions): Outcome | Promise<Outcome> {
+  #ask(command: Acquire | Begin, options?: ApplyOptions): Answer {
     const { holds, principal, limits } = this.#parts
     const hasRoom = holds.hasRoom(principal.name, limits.holds)
     return hasRoom ? this.#askNow(command, options) : this.#askAtLimit(command, options)
   }
 
-  #askNow(command: Acquire | Begin, options?: ApplyOptions): Outcome | Promise<Outcome> {
+  #askNow(command: Acquire | Begin, options?: ApplyOptions): Answer {
     const answer = this.#give(command, options)
     const mayWait = (command.waitMs ?? 0) > 0
     if (answer instanceof Promise) return this.#await(answer, mayWait)
-    if (mayWait && answer.kind === 'granted') this.#parts.onWaited(0)
+    if (answer instanceof EarlyOutcome) {
+      this.#early.note(answer.durable, mayWait && answer.outcome.kind === 'granted')
+    } else if (mayWait && answer.kind === 'granted') this.#parts.onWaited(0)
     return answer
   }
 
@@ -185,7 +207,9 @@ export class PrincipalEngine implements LockEngine {
     await holds.recount(principal.name)
     // Looked at and taken in one go, because others have waited for the same count.
     const hasRoom = holds.hasRoom(principal.name, limits.holds)
-    if (hasRoom || (await this.#isKnown(command))) return this.#askNow(command, options)
+    if (hasRoom || (await this.#isKnown(command))) {
+      return whenDurable(this.#askNow(command, options))
+    }
     return {
       kind: 'refused',
       code: 'limit',
@@ -210,7 +234,7 @@ export class PrincipalEngine implements LockEngine {
   /** Whichever way an operator came in by, it is on record. */
   async #force(command: Force): Promise<Outcome> {
     const { principal, audit } = this.#parts
-    const outcome = await this.#give(command)
+    const outcome = await whenDurable(this.#give(command))
     if (outcome.kind === 'forced') {
       const { key, owner, namespace: kind = 'lock' } = command
       audit({ action: 'force', principal: principal.name, kind, key, owner, count: outcome.count })

@@ -1,4 +1,5 @@
-import { applyDirectly } from '../../engine/apply-directly.ts'
+import { applyEarly } from '../../engine/apply-directly.ts'
+import { EarlyOutcome } from '../../engine/early-outcome.ts'
 import type { LockEngine, WatchEvent, WatchFilter } from '../../engine/engine.ts'
 import { createError } from '../../engine/errors.ts'
 import type { Query } from '../../engine/queries.ts'
@@ -20,12 +21,14 @@ import type { Series } from '../metrics/registry.ts'
 import type { SessionEnd } from '../metrics/session-metrics.ts'
 import { withdraw } from '../waiting/withdraw.ts'
 import { OPEN_REQUESTS_MAX } from './connection-limits.ts'
+import { EarlyAnswers } from './early-answers.ts'
 import { toFailure } from './failure.ts'
 import { LawSession } from './law-session.ts'
 import { Outbox } from './outbox.ts'
 import type { SessionConnection } from './session-connection.ts'
 import { SessionWatches } from './session-watches.ts'
 import { WaitingRequests } from './waiting-requests.ts'
+import { writeAnswer } from './write-answer.ts'
 
 export interface ClientSessionParts {
   readonly id: string
@@ -61,6 +64,10 @@ export class ClientSession {
   readonly #engine: LockEngine
   readonly #outbox = new Outbox()
   readonly #waiting: WaitingRequests
+  readonly #early = new EarlyAnswers({
+    onDurable: ({ id, command, outcome }) => this.#settle(id, command, outcome),
+    onFailed: ({ id }, error) => this.#fail(id, error),
+  })
   readonly #watches: SessionWatches
   /** Requests that came while the session was being opened in the engine; they keep their order. */
   #gate: (() => void)[] | undefined
@@ -188,7 +195,8 @@ export class ClientSession {
       this.#engine.read(query).then(
         (reply) => {
           this.#closeOne()
-          if (!this.#isOver) this.#answer(id, (writer) => writeReply(writer, id, reply))
+          if (!this.#isOver)
+            writeAnswer(this.#outbox.open(), id, (writer) => writeReply(writer, id, reply))
         },
         (error: unknown) => this.#fail(id, error),
       )
@@ -316,7 +324,8 @@ export class ClientSession {
     const isWaited = isHeldOpen(command)
     const controller = isWaited && mayAbort ? new AbortController() : undefined
     const options = controller === undefined ? undefined : { signal: controller.signal }
-    const answer: Outcome | Promise<Outcome> = applyDirectly(this.#engine, command, options)
+    const answer = applyEarly<Command>(this.#engine, command, options)
+    if (answer instanceof EarlyOutcome) return this.#early.add(id, command, answer)
     if (!(answer instanceof Promise)) return this.#settle(id, command, answer)
     if (isWaited) {
       this.#waiting.add({ id, command, controller })
@@ -368,7 +377,8 @@ export class ClientSession {
 
   #fail(id: number, error: unknown): void {
     this.#closeOne()
-    if (!this.#isOver) this.#answer(id, (writer) => writeFailure(writer, id, toFailure(error)))
+    if (this.#isOver) return
+    writeAnswer(this.#outbox.open(), id, (writer) => writeFailure(writer, id, toFailure(error)))
   }
 
   /** A request is about to be answered. */
@@ -383,17 +393,5 @@ export class ClientSession {
 
   get #isAnswered(): boolean {
     return this.#openCount === this.#waiting.size
-  }
-
-  /** What cannot be written is our failure, and must not take the rest of the frame with it. */
-  #answer(id: number, write: (writer: ReturnType<Outbox['open']>) => void): void {
-    const writer = this.#outbox.open()
-    const { length } = writer
-    try {
-      write(writer)
-    } catch (error) {
-      writer.rewind(length)
-      writeFailure(writer, id, toFailure(error))
-    }
   }
 }

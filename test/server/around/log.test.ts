@@ -98,7 +98,7 @@ function failing(error: Error): LockEngine {
   const engine = openMemoryEngine()
   return new Proxy(engine, {
     get: (target, name) => {
-      if (name === 'apply' || name === 'applyDirectly') return () => Promise.reject(error)
+      if (String(name).startsWith('apply')) return () => Promise.reject(error)
       const value: unknown = Reflect.get(target, name)
       return typeof value === 'function' ? value.bind(target) : value
     },

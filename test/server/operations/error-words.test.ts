@@ -74,6 +74,7 @@ describe('an answer that asking again may change', () => {
     const failing: LockEngine = Object.create(engine, {
       apply: { value: fail },
       applyDirectly: { value: fail },
+      applyEarly: { value: fail },
       read: { value: engine.read.bind(engine) },
       watch: { value: engine.watch.bind(engine) },
     })

@@ -22,6 +22,7 @@ class HesitantEngine {
         },
       },
       applyDirectly: { value: undefined },
+      applyEarly: { value: undefined },
       read: { value: store.read.bind(store) },
       watch: { value: store.watch.bind(store) },
     }) as LockEngine

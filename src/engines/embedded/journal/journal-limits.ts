@@ -27,8 +27,11 @@ export const SNAPSHOT_SYNC_BYTES: number = 4 * 1024 * 1024
  */
 export const PREALLOCATE_BYTES: number = 1024 * 1024
 
-/** A log shorter than this is not compacted, whatever the size of the snapshot. */
-export const COMPACT_MIN_BYTES: number = 4 * 1024 * 1024
+/**
+ * A log shorter than this is not compacted, whatever the size of the snapshot. Reading so much when it is
+ * opened takes about a second; under load, more snapshots of a small table would cost more than that.
+ */
+export const COMPACT_MIN_BYTES: number = 16 * 1024 * 1024
 
 /** Recovery reads files through a window of this many bytes, larger only for a larger batch. */
 export const READ_WINDOW_BYTES: number = 1024 * 1024

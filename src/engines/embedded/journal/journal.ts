@@ -11,7 +11,7 @@ import { removeOutdated } from './remove-outdated.ts'
 import { writeSnapshot } from './snapshot-file.ts'
 
 export interface JournalOptions {
-  /** Compact when the log has more bytes than this and than twice the snapshot. Default 4 MiB. */
+  /** Compact when the log has more bytes than this and than twice the snapshot. Default 16 MiB. */
   readonly compactMinBytes?: number
   /** How far ahead the log is filled with zeros. Default 1 MiB. */
   readonly preallocateBytes?: number
