@@ -64,6 +64,16 @@ export class EndedMemory {
     return this.lastAtMs + ENDED_REMEMBERED_MS <= nowMs
   }
 
+  /** How many are still to be told of. Those past their time are the oldest, and mostly there are none. */
+  countAt(nowMs: number): number {
+    const { ends, oldest } = this.#ring ?? { ends: [], oldest: 0 }
+    if (this.isOver(nowMs)) return 0
+    let over = 0
+    const isOver = ({ atMs }: Ended): boolean => atMs + ENDED_REMEMBERED_MS <= nowMs
+    while (over < ends.length && isOver(ends[(oldest + over) % ends.length] as Ended)) over += 1
+    return this.size - over
+  }
+
   /** Oldest first. */
   *[Symbol.iterator](): Iterator<Ended> {
     if (this.#only !== undefined) yield this.#only

@@ -1,5 +1,4 @@
 import { unreachable } from '../../law/assert.ts'
-import { ENDED_REMEMBERED_MS } from '../../law/limits.ts'
 import { compareNames } from '../../law/names.ts'
 import type {
   HistoryQuery,
@@ -122,14 +121,11 @@ function isListed(state: KeyState, { prefix, owner }: ListQuery): boolean {
 
 /** An end past its time may still be stored with a key that is in use; it is not remembered any more. */
 function stats(table: LockTable, nowMs: number): StatsReply {
-  let keys = 0
   let ended = 0
-  for (const state of table.states()) {
-    keys += 1
-    for (const { atMs } of state.endings ?? []) if (atMs + ENDED_REMEMBERED_MS > nowMs) ended += 1
-  }
+  for (const { endings } of table.states()) ended += endings?.countAt(nowMs) ?? 0
   let references = 0
   for (const states of table.nodes.values()) references += states.size
   const { holdCount: holds, waiterCount: waiters } = table
+  const keys = table.locks.size + table.resources.size
   return { keys, holds, waiters, sessions: table.sessions.size, references, ended }
 }
