@@ -47,7 +47,7 @@ export class KeyWork {
     return {
       first: [lockKeys(dialect, names, columns), ...selects, this.#state],
       work: async (db, found) => {
-        const locked = (found[0] ?? []) as unknown as (KeyRow | LockedRow)[]
+        const locked = (found[0] ?? []) as unknown as FoundRow[]
         const { rows, state } = await this.#makeMissing(db, { wanted, locked })
         const context = this.#toContext(db, state ?? found.at(-1), { isReading: false })
         if (sessions.size > 0) takeSessions(context, sessions, found[1] ?? [])
@@ -57,10 +57,7 @@ export class KeyWork {
   }
 
   /** Keys that are known from before as they were left, and the others as they stand in the tables. */
-  async #load(
-    context: TransactionContext,
-    rows: readonly (KeyRow | LockedRow)[],
-  ): Promise<KeySnapshot[]> {
+  async #load(context: TransactionContext, rows: readonly FoundRow[]): Promise<KeySnapshot[]> {
     const kept: KeySnapshot[] = []
     const whole: KeyRow[] = []
     const brief: LockedRow[] = []
@@ -93,11 +90,8 @@ export class KeyWork {
     {
       wanted,
       locked,
-    }: { readonly wanted: readonly KeyName[]; readonly locked: readonly (KeyRow | LockedRow)[] },
-  ): Promise<{
-    readonly rows: readonly (KeyRow | LockedRow)[]
-    readonly state?: Rows | undefined
-  }> {
+    }: { readonly wanted: readonly KeyName[]; readonly locked: readonly FoundRow[] },
+  ): Promise<{ readonly rows: readonly FoundRow[]; readonly state?: Rows | undefined }> {
     const there = new Set(locked.map(keyOf))
     const missing = wanted.filter((name) => !there.has(keyOf(name)))
     if (missing.length === 0) return { rows: locked }
@@ -168,6 +162,9 @@ export class KeyWork {
 }
 
 type KeyRow = Selectable<KeyTable>
+
+/** A row that was locked, whole or brief. */
+type FoundRow = KeyRow | LockedRow
 
 interface StateRow {
   readonly floor: number
