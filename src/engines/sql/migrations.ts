@@ -43,6 +43,11 @@ export const MIGRATIONS: readonly Migration[] = [
         ? ['insert into holdfast_state (id, floor, watched_until_ms) values (2, 0, 0)']
         : [],
   },
+  {
+    version: 5,
+    name: 'ends without the names of their fields: those from before are forgotten',
+    statements: () => ['update holdfast_keys set ended = null, ended_count = 0'],
+  },
 ]
 
 function keyTables({ name, word, text, integer, serial, tableOptions }: ColumnTypes): string[] {
