@@ -61,17 +61,19 @@ export class EndedMemory {
   }
 
   isOver(nowMs: number): boolean {
-    return this.lastAtMs + ENDED_REMEMBERED_MS <= nowMs
+    return isPast({ atMs: this.lastAtMs }, nowMs)
   }
 
   /** How many are still to be told of. Those past their time are the oldest, and mostly there are none. */
   countAt(nowMs: number): number {
-    const { ends, oldest } = this.#ring ?? { ends: [], oldest: 0 }
     if (this.isOver(nowMs)) return 0
+    const ring = this.#ring
+    if (ring === undefined) return this.size
+    const { ends, oldest } = ring
     let over = 0
-    const isOver = ({ atMs }: Ended): boolean => atMs + ENDED_REMEMBERED_MS <= nowMs
-    while (over < ends.length && isOver(ends[(oldest + over) % ends.length] as Ended)) over += 1
-    return this.size - over
+    // The newest is not past its time.
+    while (isPast(ends[(oldest + over) % ends.length] as Ended, nowMs)) over += 1
+    return ends.length - over
   }
 
   /** Oldest first. */
@@ -98,6 +100,10 @@ function put(ring: Ring, ended: Ended): void {
   ring.signs[ring.oldest] = signOf(ended.owner)
   ring.ends[ring.oldest] = ended
   ring.oldest = (ring.oldest + 1) % ENDED_PER_KEY_MAX
+}
+
+function isPast({ atMs }: Pick<Ended, 'atMs'>, nowMs: number): boolean {
+  return atMs + ENDED_REMEMBERED_MS <= nowMs
 }
 
 function isOf(ended: Ended, verb: Verb, requestId: string): boolean {

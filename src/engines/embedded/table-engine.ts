@@ -115,9 +115,7 @@ export class TableEngine implements LockEngine {
   ): OutcomeOf<C> | Promise<OutcomeOf<C>>
   applyDirectly(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
     const answer = this.#decide(command, options)
-    const { durable } = this.#durability
-    if (durable === undefined || answer instanceof Promise) return answer
-    return durable.then(() => answer)
+    return answer instanceof Promise ? answer : this.#whenDurable(answer)
   }
 
   applyEarly<C extends Command>(
@@ -159,9 +157,7 @@ export class TableEngine implements LockEngine {
     if (stopped !== undefined) return Promise.reject(stopped)
     const nowMs = this.#nowMs()
     this.#runner.expire(nowMs)
-    const reply = this.#reply(query, nowMs) as ReplyOf<Q>
-    const { durable } = this.#durability
-    return durable === undefined ? Promise.resolve(reply) : durable.then(() => reply)
+    return Promise.resolve(this.#whenDurable(this.#reply(query, nowMs) as ReplyOf<Q>))
   }
 
   #reply(query: Query, nowMs: number): ReplyOf<Query> {
@@ -198,6 +194,11 @@ export class TableEngine implements LockEngine {
   /** Whole milliseconds: leases are kept to one, and small integers are cheap to keep by the million. */
   #nowMs(): number {
     return Math.floor(this.#clock.nowMs())
+  }
+
+  /** An answer, at once if nothing that it may rest on is on its way to the disk. */
+  #whenDurable<T>(answer: T): T | Promise<T> {
+    return this.#durability.durable?.then(() => answer) ?? answer
   }
 
   #tell(events: readonly LawEvent[], atMs: number): void {

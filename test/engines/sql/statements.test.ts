@@ -47,13 +47,13 @@ async function openCounted(
 const STILL = { cancel: () => {}, ref: () => {}, unref: () => {} }
 
 const COUNTS = [
-  { kind: SQLITE, first: 8, again: 6, release: 7, unit: 'statements' },
-  { kind: POSTGRES, first: 3, again: 2, release: 2, unit: 'round trips' },
-  { kind: MYSQL, first: 3, again: 2, release: 2, unit: 'round trips' },
+  { kind: SQLITE, first: 8, again: 6, release: 7, batches: 1, unit: 'statements' },
+  { kind: POSTGRES, first: 3, again: 2, release: 2, batches: 2, unit: 'round trips' },
+  { kind: MYSQL, first: 3, again: 2, release: 2, batches: 2, unit: 'round trips' },
 ] as const
 
 describe.each(COUNTS)('without contention, on $kind.name,', (options) => {
-  const { kind, first, again, release, unit } = options
+  const { kind, first, again, release, batches, unit } = options
   let server: TestServer
   let engine: SqlEngine
   let counter: TripCounter
@@ -81,12 +81,12 @@ describe.each(COUNTS)('without contention, on $kind.name,', (options) => {
     expect(await counter.during(give)).toBe(release)
   })
 
-  it('many commands at once take as many of them as two', async () => {
+  it(`many commands at once take as many of them as ${batches}`, async () => {
     const many = Array.from({ length: 50 }, (_, index) =>
       engine.apply({ kind: 'acquire', key: `many-${index}`, owner: 'a', requestId: 'r' }),
     )
     const trips = await counter.during(() => Promise.all(many))
-    expect(trips).toBeLessThanOrEqual(2 * first)
+    expect(trips).toBeLessThanOrEqual(batches * first)
   })
 })
 
