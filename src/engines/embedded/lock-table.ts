@@ -55,6 +55,7 @@ export class LockTable implements KnownNames {
   isWatched = false
   listener: TableListener = { decided: () => {}, settled: () => {} }
   readonly #law: Law
+  #isTorn = false
   /** The lock that was looked up last: a command's names are checked first, then it is decided on. */
   #latest: KeyState | undefined
 
@@ -115,13 +116,23 @@ export class LockTable implements KnownNames {
     if (namespace !== 'lock') yield* this.resources.values()
   }
 
+  /**
+   * Whether what was decided is not, or not wholly, in the table and with the listener: something was thrown
+   * on the way. Then nothing that the table says may be believed any more.
+   */
+  get isTorn(): boolean {
+    return this.#isTorn
+  }
+
   /** Decide on one key and apply what was decided. */
   decide(state: KeyState, command: KeyCommand, nowMs: number): Outcome {
     const decision = this.#law(state, command, nowMs)
+    this.#isTorn = true
     const settled = this.apply(state, decision.changes)
     this.rest(state, nowMs)
     this.listener.decided(state, decision, nowMs)
     if (settled !== undefined) this.#answer(settled)
+    this.#isTorn = false
     return decision.outcome
   }
 

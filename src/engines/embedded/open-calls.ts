@@ -16,6 +16,8 @@ export interface OpenCallsOptions {
   readonly onCount: (count: number) => void
   /** Told that an abort changed the table: others may have been granted what was given up. */
   readonly onAborted: () => void
+  /** Told of what was thrown while an abort was decided on. */
+  readonly onDefect: (error: unknown) => void
 }
 
 /** The calls that are held open while their requests wait: answered when the law settles them. */
@@ -130,7 +132,12 @@ export class OpenCalls {
     const table = this.#table
     const state =
       command.kind === 'acquire' ? table.lock(command.key) : table.resource(command.resource)
-    table.decide(state, toWithdrawal(command), this.#options.nowMs())
+    try {
+      table.decide(state, toWithdrawal(command), this.#options.nowMs())
+    } catch (error) {
+      // Thrown on, it would end the process: an abort has nobody to be thrown to.
+      this.#options.onDefect(error)
+    }
   }
 
   #end(call: OpenCall, deliver: () => void): void {

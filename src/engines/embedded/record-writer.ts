@@ -1,4 +1,6 @@
 const FIRST_BYTES = 1024
+/** A buffer that has grown beyond this for one large record is not kept for the next. */
+const KEPT_BYTES = 1024 * 1024
 /** Longer texts are left to the buffer, which copies a block at a time. */
 const SHORT_TEXT_UNITS = 48
 /** The largest number that the operators on bits take as it is. */
@@ -20,6 +22,7 @@ export class RecordWriter {
   take(): Buffer {
     const length = this.#length
     this.#length = 0
+    if (length > KEPT_BYTES) return this.#giveAway(length)
     if (length > FIRST_BYTES) return this.#buffer.subarray(0, length)
     let view = this.#views[length]
     if (view === undefined) {
@@ -27,6 +30,13 @@ export class RecordWriter {
       this.#views[length] = view
     }
     return view
+  }
+
+  #giveAway(length: number): Buffer {
+    const large = this.#buffer
+    this.#buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
+    this.#views = []
+    return large.subarray(0, length)
   }
 
   /** How many bytes were written since the last `take`. */

@@ -83,6 +83,7 @@ export class TableEngine implements LockEngine {
       nowMs: () => this.#nowMs(),
       onCount: (count) => this.#alarm.keepAlive(count > 0),
       onAborted: () => this.#alarm.set(),
+      onDefect: (error) => this.#fail(toDefect({ kind: 'withdraw' }, error)),
     })
     this.#runner = new CommandRunner({
       table,
@@ -146,7 +147,9 @@ export class TableEngine implements LockEngine {
       this.#alarm.set()
       return answer
     } catch (error) {
-      return Promise.reject(toDefect(command, error))
+      const defect = toDefect(command, error)
+      if (this.#table.isTorn) this.#fail(defect)
+      return Promise.reject(defect)
     }
   }
 
@@ -228,7 +231,7 @@ export class TableEngine implements LockEngine {
     }
   }
 
-  /** The disk refused: what is in memory may be ahead of it, so nothing is answered from it any more. */
+  /** What is in memory may be ahead of the disk, or torn: nothing is answered from it any more. */
   #fail(error: unknown): void {
     this.#failure ??= toStorageError(error, 'no')
     this.#alarm.stop()

@@ -71,7 +71,7 @@ export class FrameBuilder {
   }
 }
 
-/** Recovery takes a longer record for damage, so it must never be written. */
+/** The length of a longer record, or of a batch with it, could not be written down. */
 export function assertRecordFits(record: Uint8Array): void {
   if (record.length > MAX_RECORD_BYTES) {
     throw new RangeError(`a record of ${record.length} bytes exceeds ${MAX_RECORD_BYTES}`)

@@ -1,4 +1,3 @@
-import { BATCH_FULL_BYTES, MAX_RECORD_BYTES } from './journal-limits.ts'
 import { RunningChecksum } from './running-checksum.ts'
 
 /**
@@ -29,7 +28,6 @@ export const RECORD_HEADER_BYTES = 8
 export const FRAME_MARKER: Buffer = Buffer.from([0xb1, 0x7c, 0x48, 0x46])
 
 const CHECKED_BYTES = FRAME_HEADER_BYTES - 4
-const MAX_RECORDS_BYTES = BATCH_FULL_BYTES + MAX_RECORD_BYTES + RECORD_HEADER_BYTES
 
 export interface FrameHeader {
   readonly number: number
@@ -54,11 +52,9 @@ export function tryReadFrameHeader(bytes: Buffer, salt: number): FrameHeader | n
   if (bytes.length < FRAME_HEADER_BYTES || FRAME_MARKER.compare(bytes, 0, 4) !== 0) return null
   const checksum = new RunningChecksum(salt).update(bytes, 0, CHECKED_BYTES)
   if (checksum !== bytes.readUInt32LE(CHECKED_BYTES)) return null
-  const recordsBytes = bytes.readUInt32LE(4)
-  if (recordsBytes > MAX_RECORDS_BYTES) return null
   return {
     number: bytes.readUIntLE(12, 6),
-    recordsBytes,
+    recordsBytes: bytes.readUInt32LE(4),
     count: bytes.readUInt32LE(8),
     lastChecksum: bytes.readUInt32LE(20),
   }

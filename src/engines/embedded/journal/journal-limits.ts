@@ -1,14 +1,15 @@
 /** The bounds of the journal, each with its reason. */
 
 /**
- * The largest record or snapshot chunk, in bytes. Recovery holds one batch in memory, and a length
- * beyond this is taken for damage instead of being believed.
+ * The largest record or snapshot chunk, in bytes. One decision is one record, and ten thousand readers
+ * with the longest names that are moved up at once make one of about 20 MiB: this is far beyond
+ * what the limits of the law allow, and within the four bytes that a length has on disk.
  */
-export const MAX_RECORD_BYTES: number = 16 * 1024 * 1024
+export const MAX_RECORD_BYTES: number = 1024 * 1024 * 1024
 
 /**
  * A batch that has grown to this many bytes takes no further record; the next one starts another
- * batch. It keeps a single write short, and with `MAX_RECORD_BYTES` it bounds a batch on disk.
+ * batch. It keeps a single write short.
  */
 export const BATCH_FULL_BYTES: number = 4 * 1024 * 1024
 
