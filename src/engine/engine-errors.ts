@@ -10,8 +10,16 @@ export function toInvalidArgument(asked: { readonly kind: string }, problem: Pro
   })
 }
 
-export function toAborted(asked: { readonly kind: string }, signal: AbortSignal): LockError {
-  return createError('LOCK_ABORTED', `${asked.kind} was aborted by its signal`, {
+/** What was asked, as far as an error says it: a command about one key, a resource, or neither. */
+interface Asked {
+  readonly kind: string
+  readonly key?: string | undefined
+  readonly resource?: string | undefined
+}
+
+export function toAborted(asked: Asked, signal: AbortSignal): LockError {
+  return createError('LOCK_ABORTED', `${describe(asked)} was aborted by its signal`, {
+    ...aboutKey(asked),
     cause: signal.reason,
   })
 }
@@ -21,7 +29,21 @@ export function toClosed(applied: 'no' | 'maybe' = 'no'): LockError {
 }
 
 /** Something that cannot be, was: a law or a table that contradicts itself. */
-export function toDefect(asked: { readonly kind: string }, cause: unknown): LockError {
+export function toDefect(asked: Asked, cause: unknown): LockError {
   const what = cause instanceof Error ? cause.message : String(cause)
-  return createError('LOCK_INTERNAL', `${asked.kind}: ${what}`, { cause, applied: 'maybe' })
+  return createError('LOCK_INTERNAL', `${describe(asked)}: ${what}`, {
+    ...aboutKey(asked),
+    cause,
+    applied: 'maybe',
+  })
+}
+
+function describe({ kind, key, resource }: Asked): string {
+  const name = key ?? resource
+  return name === undefined ? kind : `${kind} of "${name}"`
+}
+
+function aboutKey({ key, resource }: Asked): { readonly details?: { readonly key: string } } {
+  const name = key ?? resource
+  return name === undefined ? {} : { details: { key: name } }
 }

@@ -1,4 +1,6 @@
 import { createError } from '../engine/errors.ts'
+import { KEY_BYTES_MAX } from '../law/limits.ts'
+import { compareNames, problemWithName } from '../law/names.ts'
 import { acquireLock, throwRefusal } from './acquire-lock.ts'
 import type { AcquireTerms } from './acquire-terms.ts'
 import { HeldLock } from './held-lock.ts'
@@ -47,7 +49,17 @@ function inByteOrder(keys: readonly string[]): string[] {
   if (!Array.isArray(keys) || keys.length === 0) {
     throw createError('LOCK_INVALID_ARGUMENT', 'acquireAll needs a list of at least one key')
   }
-  return [...new Set(keys)].toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  for (const key of keys) assertKey(key)
+  return [...new Set(keys)].toSorted(compareNames)
+}
+
+/** Before the first is acquired, because of one that cannot be. */
+function assertKey(key: string): void {
+  const problem = problemWithName(key, KEY_BYTES_MAX)
+  if (problem === undefined) return
+  throw createError('LOCK_INVALID_ARGUMENT', `acquireAll: key ${problem}`, {
+    details: { field: 'key' },
+  })
 }
 
 function anySignal(

@@ -1,6 +1,6 @@
 import { META_BYTES_MAX, TTL_MS_MAX, TTL_MS_MIN, WAIT_MS_MAX } from '../law/limits.ts'
 import type { Mode } from '../law/view.ts'
-import { createError } from '../engine/errors.ts'
+import { assertOptions, assertSignal } from './check-options.ts'
 import { type Duration, type DurationRule, parseDuration } from './durations.ts'
 import { toJsonText } from './json-text.ts'
 import type { AcquireOptions } from './lock-options.ts'
@@ -54,13 +54,9 @@ export function parseAcquireOptions(
   defaults: AcquireTerms,
 ): AcquireTerms {
   if (options === undefined) return defaults
-  if (typeof options !== 'object' || options === null) {
-    throw createError(
-      'LOCK_INVALID_ARGUMENT',
-      `options have to be an object, not ${typeof options}`,
-    )
-  }
+  assertOptions(options)
   const { mode = 'write', ttl, wait, signal, renew = true, owner, lane, meta } = options
+  assertSignal(signal)
   return {
     mode,
     ttlMs: ttl === undefined ? defaults.ttlMs : parseTtl(ttl),

@@ -2,6 +2,7 @@ import type { LockEngine } from '../engine/engine.ts'
 import { createError } from '../engine/errors.ts'
 import { HttpEngine } from '../engines/remote/http-engine.ts'
 import { SessionEngine } from '../engines/remote/session-engine.ts'
+import { assertOptions } from './check-options.ts'
 import { createOwningLocks } from './create-locks.ts'
 import { parseEngineOptions } from './engine-settings.ts'
 import type { ConnectOptions } from './lock-options.ts'
@@ -38,6 +39,7 @@ const SERVER_SCHEMES: readonly string[] = ['http', 'https']
  * ```
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<Locks> {
+  assertOptions(options)
   const { engine, close } = await open(url, options)
   try {
     return createOwningLocks(engine, options, close)

@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto'
 import type { LockEngine } from '../engine/engine.ts'
 import { createError } from '../engine/errors.ts'
 import { TTL_MS_DEFAULT } from '../law/limits.ts'
+import { problemWithName } from '../law/names.ts'
 import { SystemClock } from '../time/system-clock.ts'
 import { parseTtl } from './acquire-terms.ts'
+import { assertOptions } from './check-options.ts'
 import type { CreateLocksOptions } from './lock-options.ts'
 import { Locks } from './locks.ts'
 import { LocksContext } from './locks-context.ts'
@@ -35,6 +37,7 @@ export function createOwningLocks(
   options: CreateLocksOptions,
   closeEngine?: () => Promise<void>,
 ): Locks {
+  assertOptions(options)
   const { owner, node, ttl, clock = new SystemClock(), random = drawRandom } = options
   if (owner !== undefined) assertName(owner, 'owner')
   if (node !== undefined) assertName(node, 'node')
@@ -62,11 +65,7 @@ function drawRandom(): number {
 }
 
 function assertName(name: string, option: string): void {
-  const sizeBytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
-  if (sizeBytes >= 1 && sizeBytes <= OWNER_NAME_BYTES_MAX) return
-  throw createError(
-    'LOCK_INVALID_ARGUMENT',
-    `${option} has to be a name of 1 to ${OWNER_NAME_BYTES_MAX} bytes`,
-    { details: { option } },
-  )
+  const problem = problemWithName(name, OWNER_NAME_BYTES_MAX)
+  if (problem === undefined) return
+  throw createError('LOCK_INVALID_ARGUMENT', `${option} ${problem}`, { details: { option } })
 }

@@ -1,3 +1,4 @@
+import { createError } from '../engine/errors.ts'
 import type { LawSettings } from '../law/settings.ts'
 import { type Duration, parseDuration } from './durations.ts'
 import type { EmbeddedOptions, LawOptions } from './lock-options.ts'
@@ -19,7 +20,7 @@ export function parseEngineOptions(options: LawOptions & EmbeddedOptions): Engin
   const { lanes, coordination, multiNode, updateRequiresNoRef, retention } = options
   const { waiterPatience, claimWindow, waitersPerKeyMax, shards, history } = options
   const settings: Partial<LawSettings> = {
-    ...(lanes !== undefined && { lanes: Object.freeze([...lanes]) }),
+    ...(lanes !== undefined && { lanes: parseLanes(lanes) }),
     ...(coordination !== undefined && { coordination }),
     ...(multiNode !== undefined && { multiNode }),
     ...(updateRequiresNoRef !== undefined && { updateRequiresNoRef }),
@@ -35,6 +36,13 @@ export function parseEngineOptions(options: LawOptions & EmbeddedOptions): Engin
     ...(shards !== undefined && { shards }),
     ...(history === true && { history }),
   }
+}
+
+function parseLanes(lanes: readonly string[]): readonly string[] {
+  if (Array.isArray(lanes)) return Object.freeze([...lanes])
+  throw createError('LOCK_INVALID_ARGUMENT', 'lanes has to be a list of names', {
+    details: { option: 'lanes' },
+  })
 }
 
 function parseSetting(option: string, value: Duration): number {

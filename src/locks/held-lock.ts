@@ -4,6 +4,7 @@ import type { Acquire, Release } from '../law/commands.ts'
 import type { OutcomeOf, Refused } from '../law/outcomes.ts'
 import type { Mode } from '../law/view.ts'
 import { type AcquireTerms, parseTtl, parseWait } from './acquire-terms.ts'
+import { assertOptions, assertSignal } from './check-options.ts'
 import type { Duration } from './durations.ts'
 import { Lease, type RenewalAnswer } from './lease.ts'
 import type { LockHandle } from './lock-handle.ts'
@@ -141,9 +142,12 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
   }
 
   async upgrade(options: WaitOptions = {}): Promise<void> {
-    const waitMs = parseWait(options.wait)
+    assertOptions(options)
+    const { wait, signal } = options
+    const waitMs = parseWait(wait)
+    assertSignal(signal)
     this.assertHeld()
-    await this.#changes().upgrade(waitMs, options.signal)
+    await this.#changes().upgrade(waitMs, signal)
   }
 
   async downgrade(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { SessionLoss } from '../engine/engine.ts'
-import type { LockError } from '../engine/errors.ts'
+import { createError, type LockError } from '../engine/errors.ts'
 import type { Begin, Finish } from '../law/commands.ts'
 import { VALUE_BYTES_MAX } from '../law/limits.ts'
 import type { Granted, OutcomeOf } from '../law/outcomes.ts'
@@ -52,6 +52,10 @@ export class HeldOperation extends Lease implements OperationHandle {
 
   finish(result: OperationResult): Promise<void> {
     if (this.#finishing !== undefined) return this.#finishing
+    if (typeof result?.success !== 'boolean') {
+      const text = `finish of ${this.#name} has to be told { success: true } or { success: false }`
+      return Promise.reject(createError('LOCK_INVALID_ARGUMENT', text))
+    }
     if (!result.success) return this.#finishOnce({ success: false, error: result.error })
     let value: string | undefined
     try {

@@ -33,7 +33,15 @@ function refuse({ what }: JsonRule, why: string, cause?: unknown): LockError {
   return createError('LOCK_INVALID_ARGUMENT', `${what} cannot be kept as JSON: ${why}`, { cause })
 }
 
-/** The value of a text that `toJsonText` made; `undefined` for none. */
+/**
+ * The value of a text that `toJsonText` made; `undefined` for none. A client that speaks to the engine itself
+ * can have left any text: one that is no JSON is its own value.
+ */
 export function fromJsonText(text: string | undefined): unknown {
-  return text === undefined ? undefined : JSON.parse(text)
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }

@@ -1,6 +1,8 @@
 import type { Capabilities } from '../engine/capabilities.ts'
-import { createError, type LockError } from '../engine/errors.ts'
+import { toInvalidArgument } from '../engine/engine-errors.ts'
+import type { LockError } from '../engine/errors.ts'
 import type { HistoryEntry, InspectReply, ListReply } from '../engine/queries.ts'
+import { problemWithFilter } from '../engine/query-check.ts'
 import { acquireAll } from './acquire-all.ts'
 import { acquireLock, runWithLock, throwRefusal } from './acquire-lock.ts'
 import {
@@ -12,6 +14,7 @@ import {
   parseWait,
 } from './acquire-terms.ts'
 import { beginOperation } from './begin-operation.ts'
+import { assertFunction, assertOptions, assertSignal } from './check-options.ts'
 import { HeldLock } from './held-lock.ts'
 import type { LockHandle } from './lock-handle.ts'
 import type {
@@ -117,9 +120,7 @@ export class Locks implements AsyncDisposable {
     try {
       const isFirst = typeof options === 'function'
       const run = isFirst ? options : then
-      if (typeof run !== 'function') {
-        throw createError('LOCK_INVALID_ARGUMENT', 'withLock needs a function to run')
-      }
+      assertFunction(run, 'withLock')
       const terms = isFirst ? this.#defaults : parseAcquireOptions(options, this.#defaults)
       return runWithLock(this.#context, this.#ask(key, terms), run)
     } catch (error) {
@@ -168,7 +169,7 @@ export class Locks implements AsyncDisposable {
    * ```
    */
   async tryAcquire(key: string, options?: TryAcquireOptions): Promise<LockHandle | null> {
-    const terms = parseAcquireOptions({ ...options, wait: 0 }, this.#defaults)
+    const terms = { ...parseAcquireOptions(options, this.#defaults), waitMs: 0 }
     return acquireLock(this.#context, this.#ask(key, terms), (lock, refused) =>
       refused.code === 'held' ? null : throwRefusal(lock, refused),
     )
@@ -221,7 +222,10 @@ export class Locks implements AsyncDisposable {
     options: OnceOptions = {},
   ): Promise<OnceOutcome<Value>> {
     this.#assertOpen()
+    assertFunction(run, 'once')
+    assertOptions(options)
     const { version, ttl, wait, signal } = options
+    assertSignal(signal)
     const ttlMs = ttl === undefined ? this.#defaults.ttlMs : parseTtl(ttl)
     const terms = { version, ttlMs, waitMs: parseWait(wait), signal }
     return runOnce(this.#context, { key, run, terms })
@@ -243,8 +247,10 @@ export class Locks implements AsyncDisposable {
     options: BeginOptions = {},
   ): Promise<BeginNowOutcome> {
     this.#assertOpen()
+    assertOptions(options)
     const { ttl, wait, node = this.#node, renew = true, meta } = options
     const { version, signal, lane, coordination } = options
+    assertSignal(signal)
     return beginOperation(this.#context, {
       ...{ type, resource, node, version, signal, renew, lane, coordination },
       ttlMs: ttl === undefined ? this.#defaults.ttlMs : parseTtl(ttl),
@@ -256,6 +262,7 @@ export class Locks implements AsyncDisposable {
   /** Drop a node's reference to a resource, or all of them. Resolves to how many were dropped. */
   async unref(options: UnrefOptions = {}): Promise<number> {
     this.#assertOpen()
+    assertOptions(options)
     const { resource, node = this.#node } = options
     const outcome = await this.#context.engine.apply({ kind: 'unref', resource, node })
     if (outcome.kind === 'unreferenced') return outcome.removed
@@ -276,6 +283,7 @@ export class Locks implements AsyncDisposable {
   /** What is held or waited for, in byte order of the keys, a page at a time. */
   async list(options: ListOptions = {}): Promise<ListReply> {
     this.#assertOpen()
+    assertOptions(options)
     const { prefix, owner, kind: namespace, limit, cursor } = options
     return this.#context.engine.read({ kind: 'list', prefix, owner, namespace, limit, cursor })
   }
@@ -283,6 +291,7 @@ export class Locks implements AsyncDisposable {
   /** Who holds a key, who waits for it, and what is remembered of it. */
   async inspect(key: string, options: InspectOptions = {}): Promise<InspectReply> {
     this.#assertOpen()
+    assertOptions(options)
     const { kind: namespace, queueLimit } = options
     return this.#context.engine.read({ kind: 'inspect', key, namespace, queueLimit })
   }
@@ -290,6 +299,7 @@ export class Locks implements AsyncDisposable {
   /** The last holds that ended, newest first, where the engine keeps them (`capabilities.history`). */
   async history(options: HistoryOptions = {}): Promise<readonly HistoryEntry[]> {
     this.#assertOpen()
+    assertOptions(options)
     const { key, kind: namespace, limit } = options
     const reply = await this.#context.engine.read({ kind: 'history', key, namespace, limit })
     return reply.ends
@@ -301,10 +311,15 @@ export class Locks implements AsyncDisposable {
    */
   watch(options: WatchOptions = {}): LockWatch {
     this.#assertOpen()
+    assertOptions(options)
     const { prefix, kind: namespace, signal } = options
+    assertSignal(signal)
+    const filter = { prefix, namespace }
+    const problem = problemWithFilter(filter)
+    if (problem !== undefined) throw toInvalidArgument({ kind: 'watch' }, problem)
     const stream = new WatchStream({
       engine: this.#context.engine,
-      filter: { prefix, namespace },
+      filter,
       signal,
       onClose: (closed) => this.#watches.delete(closed),
     })
@@ -318,6 +333,7 @@ export class Locks implements AsyncDisposable {
    */
   async forceRelease(key: string, options: ForceReleaseOptions = {}): Promise<number> {
     this.#assertOpen()
+    assertOptions(options)
     const { owner, kind: namespace } = options
     const outcome = await this.#context.engine.apply({ kind: 'force', key, owner, namespace })
     if (outcome.kind === 'forced') return outcome.count

@@ -1,6 +1,7 @@
+import type { ErrorCode } from '../engine/error-catalogue.ts'
 import { createError, type LockError } from '../engine/errors.ts'
 import { unreachable } from '../law/assert.ts'
-import type { HolderShown, Refused } from '../law/outcomes.ts'
+import type { HolderShown, RefusalCode, Refused } from '../law/outcomes.ts'
 
 /** What was tried, for the message of an error. */
 export interface Attempt {
@@ -13,70 +14,81 @@ export interface Attempt {
   readonly wallMs: number
 }
 
-/** The error of a refusal. What each code becomes is decided here and nowhere else. */
+/** What each refusal becomes is decided here and nowhere else. */
+const CODES: Readonly<Record<RefusalCode, ErrorCode>> = {
+  held: 'LOCK_HELD',
+  timeout: 'LOCK_WAIT_TIMEOUT',
+  cancelled: 'LOCK_ABORTED',
+  abandoned: 'LOCK_ENGINE_UNAVAILABLE',
+  disconnected: 'LOCK_NO_SESSION',
+  upgrade_conflict: 'LOCK_UPGRADE_CONFLICT',
+  deadlock: 'LOCK_DEADLOCK',
+  not_holder: 'LOCK_NOT_HOLDER',
+  stale_token: 'LOCK_STALE_TOKEN',
+  ended: 'LOCK_REQUEST_ENDED',
+  in_use: 'LOCK_IN_USE',
+  no_session: 'LOCK_NO_SESSION',
+  bad_request: 'LOCK_INVALID_ARGUMENT',
+  limit: 'LOCK_LIMIT',
+}
+
+/** The code of a refusal; `undefined` for what is none. */
+export function codeOfRefusal(refusal: unknown): ErrorCode | undefined {
+  const isRefusal = typeof refusal === 'string' && Object.hasOwn(CODES, refusal)
+  return isRefusal ? CODES[refusal as RefusalCode] : undefined
+}
+
 export function createRefusalError(refused: Refused, attempt: Attempt): LockError {
+  const { code } = refused
+  const { message, details } = describe(refused, attempt)
+  return createError(CODES[code], message, {
+    details: { key: attempt.key, refusal: code, ...details },
+  })
+}
+
+interface Description {
+  readonly message: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+function describe(refused: Refused, attempt: Attempt): Description {
   const { code, holders = [], cycle = [], nodes = [], end, detail } = refused
-  const { what, key } = attempt
-  const details = { key, refusal: code }
+  const { what, waitedMs } = attempt
   switch (code) {
     case 'held':
-      return createError('LOCK_HELD', `cannot ${what}: ${showHolders(holders, attempt)}`, {
-        details: { ...details, holders },
-      })
+      return { message: `cannot ${what}: ${showHolders(holders, attempt)}`, details: { holders } }
     case 'timeout':
-      return createError('LOCK_WAIT_TIMEOUT', describeTimeout(holders, attempt), {
-        details: { ...details, holders, waitedMs: attempt.waitedMs },
-      })
+      return { message: describeTimeout(holders, attempt), details: { holders, waitedMs } }
     case 'cancelled':
-      return createError('LOCK_ABORTED', `the wait to ${what} was cancelled`, { details })
-    case 'abandoned':
-      return createError(
-        'LOCK_ENGINE_UNAVAILABLE',
-        `the wait to ${what} ended: the engine had not heard of the waiter for too long`,
-        { details },
-      )
+      return { message: `the wait to ${what} was cancelled` }
+    case 'abandoned': {
+      const why = 'the engine had not heard of the waiter for too long'
+      return { message: `the wait to ${what} ended: ${why}` }
+    }
     case 'disconnected':
-      return createError('LOCK_NO_SESSION', `the wait to ${what} ended with its session`, {
-        details,
-      })
-    case 'upgrade_conflict':
-      return createError(
-        'LOCK_UPGRADE_CONFLICT',
-        `cannot ${what}: another reader already waits to become the writer; release the read lock first`,
-        { details: { ...details, holders } },
-      )
+      return { message: `the wait to ${what} ended with its session` }
+    case 'upgrade_conflict': {
+      const why = 'another reader already waits to become the writer; release the read lock first'
+      return { message: `cannot ${what}: ${why}`, details: { holders } }
+    }
     case 'deadlock':
-      return createError('LOCK_DEADLOCK', describeDeadlock(cycle, attempt), {
-        details: { ...details, cycle },
-      })
+      return { message: describeDeadlock(cycle, attempt), details: { cycle } }
     case 'not_holder':
-      return createError('LOCK_NOT_HOLDER', `cannot ${what}: this owner does not hold it`, {
-        details,
-      })
+      return { message: `cannot ${what}: this owner does not hold it` }
     case 'stale_token':
-      return createError('LOCK_STALE_TOKEN', `cannot ${what}: it has been granted again since`, {
-        details,
-      })
-    case 'ended':
-      return createError(
-        'LOCK_REQUEST_ENDED',
-        `cannot ${what}: the request was granted and has ended since (${end ?? 'unknown'})`,
-        { details: { ...details, end } },
-      )
+      return { message: `cannot ${what}: it has been granted again since` }
+    case 'ended': {
+      const why = `the request was granted and has ended since (${end ?? 'unknown'})`
+      return { message: `cannot ${what}: ${why}`, details: { end } }
+    }
     case 'in_use':
-      return createError('LOCK_IN_USE', `cannot ${what}: in use by ${nodes.join(', ')}`, {
-        details: { ...details, nodes },
-      })
+      return { message: `cannot ${what}: in use by ${nodes.join(', ')}`, details: { nodes } }
     case 'no_session':
-      return createError('LOCK_NO_SESSION', `cannot ${what}: there is no such session`, { details })
+      return { message: `cannot ${what}: there is no such session` }
     case 'bad_request':
-      return createError('LOCK_INVALID_ARGUMENT', `cannot ${what}: ${detail ?? 'bad request'}`, {
-        details,
-      })
+      return { message: `cannot ${what}: ${detail ?? 'bad request'}` }
     case 'limit':
-      return createError('LOCK_LIMIT', `cannot ${what}: ${detail ?? 'a bound was reached'}`, {
-        details,
-      })
+      return { message: `cannot ${what}: ${detail ?? 'a bound was reached'}` }
     default:
       return unreachable(code)
   }

@@ -87,7 +87,7 @@ describe('acquire', () => {
     controller.abort(reason)
     const error = await waiting
     expect(error).toBeInstanceOf(AbortedError)
-    expect(error).toMatchObject({ code: 'LOCK_ABORTED', cause: reason })
+    expect(error).toMatchObject({ code: 'LOCK_ABORTED', cause: reason, details: { key: 'a' } })
     expect(await locks.inspect('a')).toMatchObject({ queueLength: 1 })
     await holder.release()
     expect((await next).isHeld).toBe(true)
@@ -96,7 +96,7 @@ describe('acquire', () => {
   it('a signal that is aborted already changes nothing', async () => {
     const { locks } = openVirtualLocks()
     const error = await rejectionOf(locks.acquire('a', { signal: AbortSignal.abort() }))
-    expect(error).toMatchObject({ code: 'LOCK_ABORTED' })
+    expect(error).toMatchObject({ code: 'LOCK_ABORTED', details: { key: 'a' } })
     expect(await locks.inspect('a')).toMatchObject({ holders: [], queueLength: 0 })
   })
 

@@ -101,7 +101,10 @@ describe('operations', () => {
     const waiting = rejectionOf(locks.begin('pull', 'x', options))
     await clock.settle()
     controller.abort()
-    expect(await waiting).toMatchObject({ code: 'LOCK_ABORTED' })
+    expect(await waiting).toMatchObject({
+      code: 'LOCK_ABORTED',
+      message: expect.stringContaining('begin of'),
+    })
     expect((await locks.inspect('x', { kind: 'operation' })).queueLength).toBe(0)
   })
 
