@@ -1,9 +1,10 @@
+import type { WatchFilter } from './engine.ts'
 import type { ListQuery, Query } from './queries.ts'
+import { QUERY_LIMIT_MAX } from './query-limits.ts'
 import { KEY_BYTES_MAX, OWNER_BYTES_MAX, TYPE_CHARS_MAX } from '../law/limits.ts'
 import { problemWithName } from '../law/names.ts'
 import type { Problem } from '../law/validate.ts'
 
-const LIST_LIMIT_MAX = 1000
 /** An operation's owner is its type and node together. */
 const ANY_OWNER_BYTES_MAX = OWNER_BYTES_MAX + TYPE_CHARS_MAX + 1
 
@@ -25,7 +26,7 @@ export function problemWithQuery(query: Query): Problem | undefined {
     case 'references':
       return badName('resource', query.resource, KEY_BYTES_MAX)
     case 'list':
-      return badLimit('limit', query.limit) ?? badNamespace(query.namespace) ?? badCursor(query)
+      return badList(query)
     case 'history':
       return (
         (query.key === undefined ? undefined : badName('key', query.key, KEY_BYTES_MAX)) ??
@@ -39,6 +40,16 @@ export function problemWithQuery(query: Query): Problem | undefined {
   }
 }
 
+/** What is wrong with the filter of a watch. */
+export function problemWithFilter({ prefix = '', namespace }: WatchFilter): Problem | undefined {
+  return badPrefix(prefix) ?? badNamespace(namespace)
+}
+
+/** What no name begins with is a mistake, and not every store could be asked for it. */
+function badPrefix(prefix: string): Problem | undefined {
+  return prefix === '' ? undefined : badName('prefix', prefix, KEY_BYTES_MAX)
+}
+
 function badName(field: string, value: string, bytesMax: number): Problem | undefined {
   const message = problemWithName(value, bytesMax)
   return message === undefined ? undefined : { field, message }
@@ -49,15 +60,28 @@ function badNamespace(value: string | undefined): Problem | undefined {
   return isFine ? undefined : { field: 'namespace', message: 'must be lock or operation' }
 }
 
+function badList({ prefix = '', owner, namespace, limit, cursor }: ListQuery): Problem | undefined {
+  return (
+    badLimit('limit', limit) ??
+    badNamespace(namespace) ??
+    badPrefix(prefix) ??
+    (owner === undefined ? undefined : badName('owner', owner, ANY_OWNER_BYTES_MAX)) ??
+    badCursor(cursor)
+  )
+}
+
 /** A cursor is the place of the last lock shown, as `placeOf` writes it. */
-function badCursor({ cursor }: ListQuery): Problem | undefined {
-  // oxlint-disable-next-line no-control-regex -- the separator is one that no key contains
-  const isFine = cursor === undefined || /\u0000[01]$/.test(cursor)
+function badCursor(cursor: string | undefined): Problem | undefined {
+  const isFine =
+    cursor === undefined ||
+    // oxlint-disable-next-line no-control-regex -- the separator is one that no key contains
+    (/\u0000[01]$/.test(cursor) &&
+      problemWithName(cursor.slice(0, -2), KEY_BYTES_MAX) === undefined)
   return isFine ? undefined : { field: 'cursor', message: 'must be that of the reply before' }
 }
 
 function badLimit(field: string, value: number | undefined): Problem | undefined {
   const isFine =
-    value === undefined || (Number.isInteger(value) && value >= 1 && value <= LIST_LIMIT_MAX)
-  return isFine ? undefined : { field, message: `must be from 1 to ${LIST_LIMIT_MAX}` }
+    value === undefined || (Number.isInteger(value) && value >= 1 && value <= QUERY_LIMIT_MAX)
+  return isFine ? undefined : { field, message: `must be from 1 to ${QUERY_LIMIT_MAX}` }
 }
