@@ -21,11 +21,19 @@ async function tell(message: EngineMessage): Promise<void> {
   done = new Set(answer.done)
 }
 
-/** Work takes a while, and the lease is renewed meanwhile. */
+/** Work takes a while, and the lease is renewed meanwhile. Without it this process is not the one to go on. */
 async function work(key: string): Promise<void> {
-  const renewing = setInterval(() => void leases.renewLock(key, name, LEASE_MS), RENEW_MS)
+  const renew = async (): Promise<void> => {
+    if (!(await leases.renewLock(key, name, LEASE_MS))) throw new Error(`${name} lost ${key}`)
+  }
+  const renewing = setInterval(() => void renew().catch(die), RENEW_MS)
   await pause(WORK_MS)
   clearInterval(renewing)
+}
+
+function die(error: Error): never {
+  console.error(error.message)
+  process.exit(1)
 }
 
 async function run(key: string): Promise<void> {

@@ -152,10 +152,20 @@ export class SqlWorkflowLeases implements WorkflowLeases {
       const row = await db
         .selectFrom('holdfast_keys as k')
         .innerJoin('holdfast_holds as h', 'h.key_id', 'k.id')
+        // What is held in a session of a lock server lasts as long as the session is heard of.
+        .leftJoin('holdfast_sessions as s', (join) =>
+          join.onRef('s.id', '=', 'h.session').on('s.keeps_leases', '=', 1).on('s.ended', '=', 0),
+        )
         .select(['h.owner', 'h.meta', 'h.lease_at_ms', 'h.since_ms', 'h.token'])
+        .select(({ eb }) => eb('s.heard_at_ms', '+', eb.ref('h.ttl_ms')).as('kept_at_ms'))
         .where('k.space', '=', 'lock')
         .where('k.name', '=', lockKey)
-        .where('h.lease_at_ms', '>', nowMs)
+        .where(({ eb, or }) =>
+          or([
+            eb('h.lease_at_ms', '>', nowMs),
+            eb(eb('s.heard_at_ms', '+', eb.ref('h.ttl_ms')), '>', nowMs),
+          ]),
+        )
         .orderBy('h.token')
         .limit(1)
         .executeTakeFirst()
@@ -164,7 +174,7 @@ export class SqlWorkflowLeases implements WorkflowLeases {
         lockKey,
         owner: row.owner,
         lockType: fromMeta(row.meta),
-        expiresAt: new Date(row.lease_at_ms),
+        expiresAt: new Date(Math.max(row.lease_at_ms, row.kept_at_ms ?? 0)),
         createdAt: new Date(row.since_ms),
         token: row.token,
       }

@@ -32,6 +32,20 @@ describe.each([SQLITE, POSTGRES, MYSQL])('workflow leases on $name', (kind) => {
     expect(await leases.acquireLock('workflow:124', 'b', 'workflow', 1_000)).toBe(true)
   })
 
+  it('a lock that lives by its session is found after its first lease too', async () => {
+    const engine = await rig.openEngine()
+    await engine.apply({ kind: 'open-session', session: 's', graceMs: 60_000 })
+    const ask = { kind: 'acquire', key: KEY, owner: 'a', requestId: '1', ttlMs: 1_000 } as const
+    await engine.apply({ ...ask, session: 's' })
+    rig.clock.leap(900)
+    await engine.apply({ kind: 'touch-session', session: 's' })
+    const keptUntil = new Date(rig.nowMs + 1_000)
+    rig.clock.leap(200)
+    expect(await leases.checkLock(KEY)).toMatchObject({ owner: 'a', expiresAt: keptUntil })
+    rig.clock.leap(1_000)
+    expect(await leases.checkLock(KEY)).toBeNull()
+  })
+
   it('there is no re-entry, and asking in vain renews nothing', async () => {
     await leases.acquireLock(KEY, 'a', 'workflow', 1_000)
     expect(await leases.acquireLock(KEY, 'a', 'workflow', 60_000)).toBe(false)

@@ -83,6 +83,16 @@ export class WorkflowRig {
     return rows.map((row) => ({ ...row }))
   }
 
+  /** Run something while a transaction that has read the assignments is open. */
+  async readWhile(run: () => Promise<void>): Promise<void> {
+    const { db, close } = await this.#kind.open(this.#where)
+    await db.transaction().execute(async (transaction) => {
+      await sql`select * from workflow_assignments`.execute(transaction)
+      await run()
+    })
+    await close()
+  }
+
   /** In the order in which they were made. */
   async listAssignments(): Promise<readonly Assignment[]> {
     return this.query(sql<Assignment>`

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { withSchemaLock } from '../../engines/sql/mysql/schema-lock.ts'
+import { withSchemaLock } from '../../engines/sql/mysql/mysql-schema-lock.ts'
 import type { Connection } from '../../engines/sql/sql-dialect.ts'
 import type { TransactionContext } from '../../engines/sql/transaction-context.ts'
 import {
