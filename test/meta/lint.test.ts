@@ -97,6 +97,71 @@ const BAD_FILES: readonly (SourceFile & { readonly rule: string })[] = [
     rule: 'no-restricted-globals',
   },
   {
+    path: 'src/locks/global-timer.ts',
+    text: `export const bad = (): unknown => globalThis.setTimeout(() => {}, 1)\n`,
+    rule: 'no-restricted-globals',
+  },
+  {
+    path: 'src/locks/timers.ts',
+    text: `import { setTimeout } from 'node:timers'\nexport const bad = setTimeout\n`,
+    rule: 'no-restricted-imports',
+  },
+  {
+    path: 'src/locks/timer-promises.ts',
+    text: `import { setTimeout } from 'node:timers/promises'\nexport const bad = setTimeout\n`,
+    rule: 'no-restricted-imports',
+  },
+  {
+    path: 'src/locks/performance.ts',
+    text: `import { performance as clock } from 'node:perf_hooks'\nexport const bad = clock\n`,
+    rule: 'no-restricted-imports',
+  },
+  {
+    path: 'src/locks/process.ts',
+    text: `import { env } from 'node:process'\nexport const bad = env\n`,
+    rule: 'no-restricted-imports',
+  },
+  {
+    path: 'src/locks/high-resolution.ts',
+    text: `export const bad = (): bigint => process.hrtime.bigint()\n`,
+    rule: 'no-restricted-properties',
+  },
+  {
+    path: 'src/locks/output.ts',
+    text: `export const bad = (): boolean => process.stdout.write('')\n`,
+    rule: 'no-restricted-properties',
+  },
+  {
+    path: 'src/locks/equality.ts',
+    text: `export const bad = (a: unknown): boolean => a == 1\n`,
+    rule: 'eqeqeq',
+  },
+  {
+    path: 'src/locks/variable.ts',
+    text: `export function bad(): number {\n  let one = 1\n  return one\n}\n`,
+    rule: 'prefer-const',
+  },
+  {
+    path: 'src/locks/thrown.ts',
+    text: `export function bad(): never {\n  throw 'a text'\n}\n`,
+    rule: 'only-throw-error',
+  },
+  {
+    path: 'src/locks/returned.ts',
+    text: `export async function bad(work: () => Promise<void>): Promise<void> {\n  try {\n    return work()\n  } catch {\n    return\n  }\n}\n`,
+    rule: 'return-await',
+  },
+  {
+    path: 'src/law/signal.ts',
+    text: `export const bad = (): unknown => AbortSignal.timeout(1)\n`,
+    rule: 'no-restricted-globals',
+  },
+  {
+    path: 'src/law/calendar.ts',
+    text: `export const bad = (): string => new Intl.DateTimeFormat().format()\n`,
+    rule: 'no-restricted-globals',
+  },
+  {
     path: 'src/locks/chance.ts',
     text: `export const bad: number = Math.random()\n`,
     rule: 'no-restricted-properties',
