@@ -66,15 +66,19 @@ function optionsOf(seed: number): SimulationOptions {
 
 function toCount(text: string): number {
   const count = Number(text)
-  if (!Number.isSafeInteger(count) || count < 0) throw new Error(`not a count: ${text}`)
+  if (!Number.isSafeInteger(count) || count < 0) return refuse(`not a count: ${text}`)
   return count
 }
 
 function toFaults(text: string | undefined): FaultKind[] | undefined {
   return text?.split(',').map((name) => {
-    if (!isFaultKind(name)) throw new Error(`no such fault: ${name}\n${USAGE}`)
-    return name
+    return isFaultKind(name) ? name : refuse(`no such fault: ${name}\n${USAGE}`)
   })
+}
+
+function refuse(why: string): never {
+  console.error(why)
+  process.exit(64)
 }
 
 function commit(): string | undefined {

@@ -34,6 +34,13 @@ describe('the code in the docs', () => {
   })
 })
 
+it('the first page can be pasted into a file of JavaScript as well', () => {
+  const fences = readSourceFiles('.', /^README\.md$/).flatMap(listFences)
+  const pasted = fences.filter(({ use }) => use === 'run')
+  const inJavaScript = pasted.map((fence) => ({ ...fence, language: 'js' as const }))
+  expect(findBrokenFences(inJavaScript, packed.folder)).toEqual([])
+})
+
 describe('the check of the code in the docs', () => {
   it('reports what does not compile, and where it is', () => {
     const comment = ['/**', ' * @example', ' * ```ts', ' * let a: 1 = 2', ' * ```', ' */']
