@@ -1,29 +1,44 @@
-import type { ErrorCode } from '../engine/error-catalogue.ts'
-import { createError, type LockError } from '../engine/errors.ts'
-import type { Answer } from './http-caller.ts'
+import { type ErrorCode, knownCode } from '../engine/error-catalogue.ts'
+import { createError, isLockError, type LockError } from '../engine/errors.ts'
+import { codeOfRefusal } from '../locks/refusal-errors.ts'
+import { codeOfStatus } from '../protocol/json/status-code.ts'
 
-/** What the codes of the server's answers are called here. */
-const CODES: Readonly<Record<string, ErrorCode>> = {
-  in_use: 'LOCK_IN_USE',
-  held: 'LOCK_HELD',
-  not_holder: 'LOCK_NOT_HOLDER',
-  stale_token: 'LOCK_STALE_TOKEN',
-  ended: 'LOCK_REQUEST_ENDED',
-  no_session: 'LOCK_NO_SESSION',
-  bad_request: 'LOCK_INVALID_ARGUMENT',
-  limit: 'LOCK_LIMIT',
-  unavailable: 'LOCK_ENGINE_UNAVAILABLE',
+/** What a server has said, whatever it is. */
+export interface Answer {
+  readonly status: number
+  readonly body: Readonly<Record<string, unknown>>
 }
+
+/** Too slow, overloaded, or its engine is away: as good as not reached. */
+const PASSING: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 
 /** An answer that says no, as an error. */
 export function toAnswerError({ status, body }: Answer): LockError {
-  const code = CODES[String(body['code'])] ?? codeOfStatus(status)
   const said = body['error'] ?? body['message']
   const message = typeof said === 'string' && said !== '' ? said : 'the server refused'
-  return createError(code, `${message} (${status})`, { details: { ...body, status } })
+  const mayBeApplied = status >= 500 && body['applied'] !== 'no'
+  return createError(codeOf({ status, body }), `${message} (${status})`, {
+    applied: mayBeApplied ? 'maybe' : 'no',
+    details: { ...body, status },
+  })
 }
 
-function codeOfStatus(status: number): ErrorCode {
-  if (status === 429) return 'LOCK_LIMIT'
-  return status >= 500 ? 'LOCK_ENGINE_UNAVAILABLE' : 'LOCK_INVALID_ARGUMENT'
+function codeOf({ status, body }: Answer): ErrorCode {
+  const { code, cause, retryable } = body
+  // What passes is one and the same to those who ask: the locks are out of reach.
+  const lasting = retryable === false ? knownCode(cause) : undefined
+  return lasting ?? codeOfRefusal(code) ?? codeOfStatus(status)
+}
+
+/** Whether the answer is as good as none, so that the request may be sent again. */
+export function isPassingAnswer({ status, body }: Answer): boolean {
+  return PASSING.has(status) && body['retryable'] !== false
+}
+
+/** Whether there was no answer, or one that is as good as none. */
+export function isPassing(error: unknown): boolean {
+  if (!isLockError(error)) return false
+  const { status } = error.details
+  if (typeof status !== 'number') return error.code === 'LOCK_ENGINE_UNAVAILABLE'
+  return isPassingAnswer({ status, body: error.details })
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
+import { type SseMessage, SseReader } from '../protocol/sse/sse-reader.ts'
 import type { Clock, Timer } from '../time/clock.ts'
 
 export interface EventReaderOptions {
   readonly clock: Clock
   /** Without a line for this long, the connection is taken for dead. */
   readonly silenceMs: number
-  /** Told of every event that has data, with the id that was last seen. */
-  readonly onEvent: (data: string, id: string | undefined) => void
+  readonly onMessage: (message: SseMessage) => void
   /** Told of everything that is received, comments included. */
   readonly onSign: () => void
 }
@@ -15,14 +15,13 @@ export interface EventReaderOptions {
 export class EventReader {
   readonly #response: IncomingMessage
   readonly #options: EventReaderOptions
-  #rest = ''
-  #data: string[] = []
-  #id: string | undefined
+  readonly #reader: SseReader
   #silence: Timer | undefined
 
   constructor(response: IncomingMessage, options: EventReaderOptions) {
     this.#response = response
     this.#options = options
+    this.#reader = new SseReader(options.onMessage)
   }
 
   /** Resolves when the stream is over, however that came. */
@@ -54,21 +53,11 @@ export class EventReader {
   #take(text: string): void {
     this.#listenForSilence()
     this.#options.onSign()
-    const lines = (this.#rest + text).split(/\r\n|\n|\r/)
-    this.#rest = lines.pop() ?? ''
-    for (const line of lines) this.#takeLine(line)
-  }
-
-  #takeLine(line: string): void {
-    if (line === '') {
-      if (this.#data.length > 0) this.#options.onEvent(this.#data.join('\n'), this.#id)
-      this.#data = []
-      return
+    try {
+      this.#reader.feed(text)
+    } catch (error) {
+      // What goes on without a line break is no stream of ours.
+      this.#response.destroy(error as Error)
     }
-    const colon = line.indexOf(':')
-    const field = colon === -1 ? line : line.slice(0, colon)
-    const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '')
-    if (field === 'data') this.#data.push(value)
-    if (field === 'id') this.#id = value
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { createError } from '../engine/errors.ts'
 import { describeTlsFailure, explainHangUp } from '../protocol/tls-failure.ts'
+import { type Answer, toAnswerError } from './answer-errors.ts'
 import type { LockClientSettings } from './lock-client-options.ts'
 
 export interface Call {
@@ -12,17 +13,13 @@ export interface Call {
   readonly signal?: AbortSignal | undefined
 }
 
-export interface Answer {
-  readonly status: number
-  readonly body: Readonly<Record<string, unknown>>
-}
-
 /** More than any answer of a lock server. */
 const ANSWER_BYTES_MAX = 1024 * 1024
 
 /**
  * The two ways to talk to a server: a short one, whose answers have to come in time, and a long one for
- * streams, which has no time-out. Each has its own connections, so that no request waits behind a stream.
+ * streams, which have to begin in time and go on for as long as they like. Each has its own connections,
+ * so that no request waits behind a stream.
  */
 export class HttpCaller {
   readonly #settings: LockClientSettings
@@ -38,43 +35,54 @@ export class HttpCaller {
   }
 
   /** Resolves with any answer of the server. Rejects if there is none in time. */
-  async call(call: Call): Promise<Answer> {
-    const { clock, requestTimeoutMs } = this.#settings
-    const timeout = new AbortController()
-    const timer = clock.setTimer(requestTimeoutMs, () => timeout.abort())
-    timer.ref()
-    const signals = call.signal === undefined ? [timeout.signal] : [timeout.signal, call.signal]
-    try {
-      const signal = AbortSignal.any(signals)
-      const response = await this.#send(call, { agent: this.#short, signal })
-      const text = await readText(response)
-      return { status: response.statusCode ?? 0, body: parseBody(text) }
-    } catch (error) {
-      if (call.signal?.aborted) throw toAborted(call.signal)
-      const why = timeout.signal.aborted ? `no answer within ${requestTimeoutMs} ms` : sayWhy(error)
-      throw toUnreachable(why, error)
-    } finally {
-      timer.cancel()
-    }
+  call(call: Call): Promise<Answer> {
+    return this.#inTime(call.signal, async (signal) => {
+      return readAnswer(await this.#send(call, { agent: this.#short, signal }))
+    })
   }
 
-  /** Resolves with the head of an answer that goes on. */
+  /**
+   * Resolves with the head of an answer that goes on. Rejects if there is none in time, and with what the
+   * server says where it gives no stream.
+   */
   async stream(
     path: string,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
-    try {
-      const call = { method: 'GET', path } as const
-      return await this.#send(call, { agent: this.#long, signal, headers })
-    } catch (error) {
-      throw toUnreachable(sayWhy(error), error)
-    }
+    const call = { method: 'GET', path } as const
+    const { response, refusal } = await this.#inTime(signal, async (either) => {
+      const sent = await this.#send(call, { agent: this.#long, signal: either, headers })
+      return { response: sent, refusal: sent.statusCode === 200 ? null : await readAnswer(sent) }
+    })
+    if (refusal !== null) throw toAnswerError(refusal)
+    return response
   }
 
   close(): void {
     this.#short.destroy()
     this.#long.destroy()
+  }
+
+  /** What is asked with the signal ends with it: when it takes too long, or is not wanted any more. */
+  async #inTime<Heard>(
+    unwanted: AbortSignal | undefined,
+    ask: (signal: AbortSignal) => Promise<Heard>,
+  ): Promise<Heard> {
+    const { clock, requestTimeoutMs } = this.#settings
+    const late = new AbortController()
+    const timer = clock.setTimer(requestTimeoutMs, () => late.abort())
+    timer.ref()
+    const signals = unwanted === undefined ? [late.signal] : [late.signal, unwanted]
+    try {
+      return await ask(AbortSignal.any(signals))
+    } catch (error) {
+      if (unwanted?.aborted) throw toAborted(unwanted)
+      const why = late.signal.aborted ? `no answer within ${requestTimeoutMs} ms` : sayWhy(error)
+      throw toUnreachable(why, error)
+    } finally {
+      timer.cancel()
+    }
   }
 
   #send(
@@ -108,6 +116,11 @@ export class HttpCaller {
       sent.end(text)
     })
   }
+}
+
+async function readAnswer(response: IncomingMessage): Promise<Answer> {
+  const text = await readText(response)
+  return { status: response.statusCode ?? 0, body: parseBody(text) }
 }
 
 function readText(response: IncomingMessage): Promise<string> {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { createError, isLockError } from '../engine/errors.ts'
+import { VALUE_BYTES_MAX } from '../law/limits.ts'
+import { toJsonText } from '../locks/json-text.ts'
 import type { NodeStatus, ReferencesAnswer, UnrefAnswer } from '../protocol/json/operation-body.ts'
 import { toAnswerError } from './answer-errors.ts'
 import type { Call } from './http-caller.ts'
@@ -90,18 +92,8 @@ export class LockClient implements AsyncDisposable {
     this.#assertOpen()
     const name = nameOf(request)
     const asked = this.#requests.get(name)
-    const { type, resourceId, error, success, value } = request
-    const body = {
-      type,
-      resource_id: resourceId,
-      node_id: this.#settings.nodeId,
-      error: error instanceof Error ? error.message || error.name : (error ?? ''),
-      success: error instanceof Error ? false : success,
-      value,
-      token: asked?.token,
-      request_id: randomUUID(),
-    }
     try {
+      const body = { ...this.#toUnlock(request), token: asked?.token, request_id: randomUUID() }
       const answer = await this.#caller.call({ method: 'POST', path: '/unlock', body, signal })
       if (answer.body['released'] === true) return { released: true, error: null }
       return { released: false, error: toAnswerError(answer) }
@@ -156,6 +148,18 @@ export class LockClient implements AsyncDisposable {
     const answer = await this.#caller.call(call)
     if (answer.status !== 200) throw toAnswerError(answer)
     return answer.body as unknown as Shape
+  }
+
+  #toUnlock({ type, resourceId, error, success, value }: UnlockRequest): Record<string, unknown> {
+    toJsonText(value, { what: `the value of "${resourceId}"`, bytesMax: VALUE_BYTES_MAX })
+    return {
+      type,
+      resource_id: resourceId,
+      node_id: this.#settings.nodeId,
+      error: error instanceof Error ? error.message || error.name : (error ?? ''),
+      success: error instanceof Error ? false : success,
+      value,
+    }
   }
 
   #assertOpen(): void {

@@ -1,4 +1,5 @@
-import { createError, isLockError } from '../engine/errors.ts'
+import { createError } from '../engine/errors.ts'
+import { isPassing } from './answer-errors.ts'
 import { EventReader } from './event-reader.ts'
 import type { HttpCaller } from './http-caller.ts'
 import type { LockClientSettings } from './lock-client-options.ts'
@@ -40,7 +41,6 @@ export class OperationStream {
   readonly #running: Promise<void>
   #lastId: string | undefined
   #graceMs = GRACE_MS_DEFAULT
-  #isOpen = false
   #doubt: { cancel(): void } | undefined
 
   constructor(options: OperationStreamOptions) {
@@ -49,10 +49,6 @@ export class OperationStream {
     this.opened = promise
     this.#opened = { resolve, reject }
     this.#running = this.#run()
-  }
-
-  get isOpen(): boolean {
-    return this.#isOpen
   }
 
   async close(): Promise<void> {
@@ -72,9 +68,8 @@ export class OperationStream {
         })
       } catch (error) {
         failures += 1
-        const isFinal = !isLockError(error) || error.code !== 'LOCK_ENGINE_UNAVAILABLE'
         // Before the first opening somebody waits for it; later the poll behind it does the asking.
-        if (isFinal || failures > maxRetries) this.#opened.reject(error as Error)
+        if (!isPassing(error) || failures > maxRetries) this.#opened.reject(error as Error)
       }
       if (!signal.aborted) await pause(clock, failures === 0 ? 0 : retryMs, [signal])
     }
@@ -88,13 +83,8 @@ export class OperationStream {
     if (this.#lastId !== undefined) headers['last-event-id'] = this.#lastId
     const path = `/lock/subscribe?${new URLSearchParams(query).toString()}`
     const response = await http.stream(path, headers, this.#end.signal)
-    if (response.statusCode !== 200) {
-      response.resume()
-      throw toNoStream(response.statusCode ?? 0)
-    }
     this.#graceMs = Number(response.headers['session-grace-ms']) || GRACE_MS_DEFAULT
     onOpen()
-    this.#isOpen = true
     this.#opened.resolve()
     this.#onSign()
     this.#options.onOpen()
@@ -102,12 +92,11 @@ export class OperationStream {
       clock: settings.clock,
       silenceMs: SILENCE_MS,
       onSign: () => this.#onSign(),
-      onEvent: (_, id) => {
+      onMessage: ({ id, data }) => {
         this.#lastId = id
-        this.#options.onNews()
+        if (data !== undefined) this.#options.onNews()
       },
     }).read()
-    this.#isOpen = false
   }
 
   #onSign(): void {
@@ -121,14 +110,6 @@ export class OperationStream {
     })
     this.#doubt = timer
   }
-}
-
-function toNoStream(status: number): Error {
-  const isPassing = status >= 500 || status === 429
-  return createError(
-    isPassing ? 'LOCK_ENGINE_UNAVAILABLE' : 'LOCK_INVALID_ARGUMENT',
-    `the server gives no stream (${status})`,
-  )
 }
 
 function withResolvers(): {

@@ -1,11 +1,7 @@
-import { isLockError, type LockError } from '../engine/errors.ts'
-import { type Answer, type Call, HttpCaller, toAborted } from './http-caller.ts'
+import { type Answer, isPassing, isPassingAnswer, toAnswerError } from './answer-errors.ts'
+import { type Call, HttpCaller, toAborted } from './http-caller.ts'
 import type { LockClientSettings } from './lock-client-options.ts'
 import { pause } from './pause.ts'
-import { toAnswerError } from './answer-errors.ts'
-
-/** Overloaded, or its engine is away: as good as not reached. */
-const PASSING: ReadonlySet<number> = new Set([429, 502, 503, 504])
 
 /**
  * Sends requests, and sends them again after a network error or a time-out. That is safe because every
@@ -26,8 +22,8 @@ export class RetryingCaller {
     for (let retries = 0; ; retries += 1) {
       try {
         const answer = await this.http.call(call)
-        if (!PASSING.has(answer.status)) return answer
-        if (retries >= maxRetries) throw toAnswerError(answer)
+        if (!isPassingAnswer(answer)) return answer
+        throw toAnswerError(answer)
       } catch (error) {
         if (!isPassing(error) || retries >= maxRetries) throw error
       }
@@ -39,8 +35,4 @@ export class RetryingCaller {
   close(): void {
     this.http.close()
   }
-}
-
-function isPassing(error: unknown): error is LockError {
-  return isLockError(error, 'LOCK_ENGINE_UNAVAILABLE')
 }

@@ -15,7 +15,11 @@ export interface Capabilities {
   readonly leaseGranularityMs: number
   /** The shortest lease the engine can keep. */
   readonly ttlMsMin: number
-  /** The longest time from a release to the wake-up of the next waiter, without load: 0 for a push. */
+  /**
+   * The longest time, without load, from a release to when the process of the next waiter looks whether it
+   * was granted: 0 for a push. If that is not the process that released, it then takes the grant, which is a
+   * transaction, before it answers.
+   */
   readonly wakeDelayMsMax: number
   /** Waiters that one key takes. */
   readonly waitersPerKeyMax: number

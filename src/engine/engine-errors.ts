@@ -17,9 +17,14 @@ interface Asked {
   readonly resource?: string | undefined
 }
 
-export function toAborted(asked: Asked, signal: AbortSignal): LockError {
+export function toAborted(
+  asked: Asked,
+  signal: AbortSignal,
+  applied: 'no' | 'maybe' = 'no',
+): LockError {
   return createError('LOCK_ABORTED', `${describe(asked)} was aborted by its signal`, {
     ...aboutKey(asked),
+    applied,
     cause: signal.reason,
   })
 }

@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'LOCK_SERVER_UNTRUSTED'
   | 'LOCK_STORAGE_FAILED'
   | 'LOCK_STORAGE_DAMAGED'
+  | 'LOCK_STORAGE_NEWER'
   | 'LOCK_DIRECTORY_OWNED'
   | 'LOCK_INTERNAL'
 
@@ -151,6 +152,12 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry>> = Object.f
     retryable: false,
     meaning: 'The journal is damaged where it had been acknowledged; it says where.',
   },
+  LOCK_STORAGE_NEWER: {
+    class: 'UnavailableError',
+    retryable: false,
+    meaning:
+      'The directory or the tables were written by a newer version of Holdfast: use that one. Nothing was changed.',
+  },
   LOCK_DIRECTORY_OWNED: {
     class: 'UnavailableError',
     retryable: true,
@@ -162,3 +169,9 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry>> = Object.f
     meaning: 'A state that cannot be, was. Please report it.',
   },
 })
+
+/** A code that somebody else has sent, if this version knows it. */
+export function knownCode(code: unknown): ErrorCode | undefined {
+  const isKnown = typeof code === 'string' && Object.hasOwn(ERROR_CATALOGUE, code)
+  return isKnown ? (code as ErrorCode) : undefined
+}

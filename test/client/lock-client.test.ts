@@ -124,6 +124,20 @@ describe.each(['events', 'polling'] as const)('a lock client that waits by %s', 
     expect({ released, code: error?.code }).toEqual({ released: false, code: 'LOCK_NOT_HOLDER' })
   })
 
+  it.each([
+    ['is no JSON', 7n],
+    ['is too long', 'x'.repeat(10_000)],
+  ])('says so at once when the value that it leaves %s', async (_, value) => {
+    await open()
+    const a = rig.client('node-a', options)
+    await a.lock(PULL)
+    const { released, error } = await a.unlock({ ...PULL, value })
+    expect({ released, code: error?.code }).toEqual({
+      released: false,
+      code: 'LOCK_INVALID_ARGUMENT',
+    })
+  })
+
   it('returns an error when the server cannot be reached as often as it tries', async () => {
     await open()
     const url = rig.url

@@ -111,7 +111,8 @@ export class HttpAttempt {
   }
 }
 
-async function readAnswer(response: IncomingMessage): Promise<HttpAnswer> {
+/** All of an answer. Rejects if it is cut off, or too long. */
+export async function readAnswer(response: IncomingMessage): Promise<HttpAnswer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {

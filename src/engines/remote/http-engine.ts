@@ -16,6 +16,7 @@ import { camelKeys } from '../../protocol/json/key-case.ts'
 import { readReply } from '../../protocol/json/reply-body.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
+import { RETRY_FOR_MS_DEFAULT } from './back-off.ts'
 import { HttpLink } from './http-link.ts'
 import { outcomeOf } from './http-outcome.ts'
 import { orderKeyOf, toError, toPath, toRequest, withRequestId } from './http-requests.ts'
@@ -37,7 +38,14 @@ export interface HttpEngineOptions {
   readonly retryForMs?: number | undefined
 }
 
-const RETRY_FOR_MS_DEFAULT = 10_000
+interface HttpEngineParts {
+  readonly link: HttpLink
+  readonly capabilities: Capabilities
+  readonly clock: Clock
+  readonly retryForMs: number
+  readonly waitNowMs: (() => number) | undefined
+}
+
 /** How long closing waits for answers that are on their way. */
 const CLOSE_MS = 1_000
 
@@ -57,8 +65,7 @@ export class HttpEngine implements LockEngine {
   #events = 0
   #closing: Promise<void> | undefined
 
-  private constructor(link: HttpLink, capabilities: Capabilities, options: HttpEngineOptions) {
-    const { clock = new SystemClock(), retryForMs = RETRY_FOR_MS_DEFAULT } = options
+  private constructor({ link, capabilities, clock, retryForMs, waitNowMs }: HttpEngineParts) {
     this.capabilities = capabilities
     this.#link = link
     this.#clock = clock
@@ -67,8 +74,7 @@ export class HttpEngine implements LockEngine {
       link,
       order: this.#order,
       send: (command) => this.#send(command),
-      outcomeOf,
-      nowMs: options.waitNowMs ?? (() => clock.nowMs()),
+      nowMs: waitNowMs ?? (() => clock.nowMs()),
     })
   }
 
@@ -80,7 +86,9 @@ export class HttpEngine implements LockEngine {
       const path = '/v1/capabilities'
       const answer = await link.call({ method: 'GET', path }).answer
       if (answer.status !== 200) throw toError({ kind: 'open' }, answer)
-      return new HttpEngine(link, toCapabilities(answer.body), { ...options, clock })
+      const capabilities = toCapabilities(answer.body)
+      const { waitNowMs } = options
+      return new HttpEngine({ link, capabilities, clock, retryForMs, waitNowMs })
     } catch (error) {
       link.close()
       throw error

@@ -1,10 +1,10 @@
-import { randomInt } from 'node:crypto'
 import { Agent, request as requestHttp, type OutgoingHttpHeaders } from 'node:http'
 import type { ClientRequest, RequestOptions } from 'node:http'
 import { Agent as TlsAgent, request as requestHttps } from 'node:https'
 import type { SecureContextOptions } from 'node:tls'
 import { createError, isLockError, type LockError } from '../../engine/errors.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
+import { backOffMs } from './back-off.ts'
 import { AttemptError, type HttpAnswer, HttpAttempt } from './http-attempt.ts'
 import { toClosed } from '../../engine/engine-errors.ts'
 import { toUnreachable } from './remote-errors.ts'
@@ -43,7 +43,6 @@ export interface OpenCall {
 const ANSWER_MS_MAX = 10_000
 /** A wait is asked for again after this much silence: the only way to notice that the server is gone. */
 const WAIT_SILENCE_MS = 30_000
-const BACK_OFF_MS = 10
 const BACK_OFF_MS_MAX = 500
 
 /** Requests to one server, on connections that are kept, tried again until they are answered. */
@@ -201,8 +200,7 @@ class LinkCall implements OpenCall {
   }
 
   #backOff(): Promise<void> {
-    const longestMs = Math.min(BACK_OFF_MS * 2 ** (this.#failures - 1), BACK_OFF_MS_MAX)
-    const delayMs = randomInt(Math.ceil(longestMs / 2), longestMs + 1)
+    const delayMs = backOffMs(this.#failures, BACK_OFF_MS_MAX)
     return new Promise((resolve) => {
       const timer = this.#options.clock.setTimer(delayMs, resolve)
       timer.ref()

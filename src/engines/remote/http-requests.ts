@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { LockError } from '../../engine/errors.ts'
-import { createError } from '../../engine/errors.ts'
+import { knownCode } from '../../engine/error-catalogue.ts'
+import { createError, type LockError } from '../../engine/errors.ts'
 import type { Query } from '../../engine/queries.ts'
 import type { Command } from '../../law/commands.ts'
 import { KEY_BYTES_MAX } from '../../law/limits.ts'
 import { problemWithName } from '../../law/names.ts'
 import { writeCommand } from '../../protocol/json/command-body.ts'
 import { toCamel } from '../../protocol/json/key-case.ts'
+import { codeOfStatus } from '../../protocol/json/status-code.ts'
 import type { HttpAnswer } from './http-attempt.ts'
 import type { HttpCall } from './http-link.ts'
 import { toInvalidArgument } from '../../engine/engine-errors.ts'
-import { knownCode } from './remote-errors.ts'
 
 /**
  * The request that carries a command. The law's own request ids make a retry harmless where a command
@@ -32,7 +32,10 @@ export function toRequest(command: Command): HttpCall {
       return once({ method: 'POST', path: `/v1/${command.kind}`, body: () => body })
     case 'force': {
       const { key, owner, namespace: kind } = command
-      return once({ method: 'DELETE', path: `/v1/locks/${segment(key)}${search({ owner, kind })}` })
+      return once({
+        method: 'DELETE',
+        path: `/v1/locks/${encodeURIComponent(key)}${search({ owner, kind })}`,
+      })
     }
     case 'open-session':
       return once({ method: 'PUT', path: sessionPath(command.session), body: () => body })
@@ -124,7 +127,7 @@ export function search(parameters: Readonly<Record<string, string | number | und
 
 function keyPath(query: Query, key: string): string {
   checkKey(query, key)
-  return `/v1/locks/${segment(key)}`
+  return `/v1/locks/${encodeURIComponent(key)}`
 }
 
 /** An empty text in a URL is the same as none. */
@@ -134,11 +137,7 @@ function checkKey(query: Query, key: string): void {
 }
 
 function sessionPath(session: string): string {
-  return `/v1/sessions/${segment(session)}`
-}
-
-function segment(name: string): string {
-  return encodeURIComponent(name)
+  return `/v1/sessions/${encodeURIComponent(session)}`
 }
 
 function encode(name: string, text: string): string {
@@ -165,30 +164,25 @@ function writeBody(command: Command): Record<string, unknown> {
 export function toError(asked: { readonly kind: string }, { status, body }: HttpAnswer): LockError {
   const { error, field, cause, applied } = (body ?? {}) as Record<string, unknown>
   const message = typeof error === 'string' ? error : `the server answered ${status}`
-  switch (status) {
-    case 400:
-    case 413:
-    case 422:
-      return createError('LOCK_INVALID_ARGUMENT', message, { details: { field: toField(field) } })
-    case 401:
-    case 403:
-      return createError('LOCK_FORBIDDEN', message)
-    case 429:
-      return createError('LOCK_LIMIT', message)
-    case 503:
-      return createError(knownCode(cause) ?? 'LOCK_ENGINE_UNAVAILABLE', message, {
-        applied: applied === 'no' ? 'no' : 'maybe',
-      })
-    default:
-      return createError('LOCK_ENGINE_UNAVAILABLE', `${asked.kind}: ${message}`, {
-        applied: status >= 500 ? 'maybe' : 'no',
-        details: { status },
-      })
+  const code = codeOfStatus(status)
+  if (code === 'LOCK_INVALID_ARGUMENT') {
+    return toInvalid(message, typeof field === 'string' ? field : 'body')
   }
+  if (code !== 'LOCK_ENGINE_UNAVAILABLE') return createError(code, message)
+  if (status === 503) {
+    return createError(knownCode(cause) ?? code, message, {
+      applied: applied === 'no' ? 'no' : 'maybe',
+    })
+  }
+  return createError(code, `${asked.kind}: ${message}`, {
+    applied: status >= 500 ? 'maybe' : 'no',
+    details: { status },
+  })
 }
 
-/** The name that a field has in the code. */
-function toField(field: unknown): string {
-  if (typeof field !== 'string') return 'body'
-  return field === 'kind' ? 'namespace' : toCamel(field)
+/** The field that is wrong has its name in the code, also where the message begins with it. */
+function toInvalid(message: string, wire: string): LockError {
+  const field = wire === 'kind' ? 'namespace' : toCamel(wire)
+  const shown = message.startsWith(`${wire} `) ? field + message.slice(wire.length) : message
+  return createError('LOCK_INVALID_ARGUMENT', shown, { details: { field } })
 }

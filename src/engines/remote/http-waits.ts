@@ -3,8 +3,10 @@ import type { Acquire, Begin, Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
 import { nameOfWait, toWithdrawal } from '../../law/waiting.ts'
 import type { HttpLink, OpenCall } from './http-link.ts'
+import { outcomeOf } from './http-outcome.ts'
 import { orderKeyOf, toRequest } from './http-requests.ts'
 import type { KeyOrder } from './key-order.ts'
+import { withWaitLeft } from './wait-left.ts'
 import { toAborted, toClosed } from '../../engine/engine-errors.ts'
 
 export interface HttpWaitsOptions {
@@ -12,8 +14,6 @@ export interface HttpWaitsOptions {
   readonly order: KeyOrder
   /** Sends a command that does not wait. */
   readonly send: <C extends Command>(command: C) => Promise<OutcomeOf<C>>
-  /** The outcome of a call, or the error that its answer means. */
-  readonly outcomeOf: (command: Command, call: OpenCall) => Promise<Outcome>
   /** Measures how long a wait has gone on. */
   readonly nowMs: () => number
 }
@@ -93,7 +93,7 @@ export class HttpWaits {
         isWait: true,
         onProcessing: pass,
       })
-      return this.#options.outcomeOf(command, wait.call)
+      return outcomeOf(command, wait.call)
     })
   }
 
@@ -114,7 +114,7 @@ export class HttpWaits {
       const outcome = await this.#options.send(toWithdrawal(command))
       if (outcome.kind === 'cancelled' && !outcome.cancelled) {
         // It was settled before, and what it was told then counts.
-        const settled = await this.#options.outcomeOf(command, call)
+        const settled = await outcomeOf(command, call)
         if (settled.kind !== 'refused' || settled.code !== 'cancelled') return wait.resolve(settled)
       }
       wait.reject(error)
@@ -130,11 +130,4 @@ export class HttpWaits {
     const name = nameOfWait(wait.command)
     return [...this.#open].some((one) => one !== wait && nameOfWait(one.command) === name)
   }
-}
-
-/** Asking again extends a wait, so only what is left of it is asked for. */
-function withWaitLeft(command: Acquire | Begin, waitedMs: number): Acquire | Begin {
-  const leftMs = Math.ceil((command.waitMs ?? 0) - waitedMs)
-  const leastMs = command.kind === 'acquire' ? 1 : 0
-  return { ...command, waitMs: Math.max(leftMs, leastMs) }
 }

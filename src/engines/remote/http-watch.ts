@@ -1,8 +1,11 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { WatchEvent, WatchFilter, Watching, WatchListener } from '../../engine/engine.ts'
+import { isLockError } from '../../engine/errors.ts'
 import { readEvent } from '../../protocol/json/event-body.ts'
 import { type SseMessage, SseReader } from '../../protocol/sse/sse-reader.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
+import { backOffMs } from './back-off.ts'
+import { readAnswer } from './http-attempt.ts'
 import type { HttpLink } from './http-link.ts'
 import { search, toError } from './http-requests.ts'
 import { toClosed } from '../../engine/engine-errors.ts'
@@ -22,7 +25,6 @@ export interface HttpWatchOptions {
 
 /** The server sends something at least every second or two. */
 const SILENCE_MS = 10_000
-const RETRY_MS = 20
 const RETRY_MS_MAX = 1_000
 
 /** A stream of events that goes on where it was when its connection breaks. */
@@ -78,8 +80,8 @@ export class HttpWatch implements Watching {
   /** Whether an opening that failed like this is not tried again. */
   #isFinal(error: unknown, startedAtMs: number): boolean {
     const { clock, retryForMs } = this.#options
-    const isTrouble = error instanceof Error && 'retryable' in error && error.retryable === true
-    return this.#isClosed || !isTrouble || clock.nowMs() - startedAtMs >= retryForMs
+    const isPassing = isLockError(error) && error.retryable
+    return this.#isClosed || !isPassing || clock.nowMs() - startedAtMs >= retryForMs
   }
 
   #connect(): void {
@@ -102,8 +104,8 @@ export class HttpWatch implements Watching {
   }
 
   async #read(response: IncomingMessage): Promise<unknown> {
+    if (response.statusCode !== 200) throw toError({ kind: 'watch' }, await readAnswer(response))
     response.setEncoding('utf8')
-    if (response.statusCode !== 200) throw await toAnswerError(response)
     response.socket.unref()
     const reader = new SseReader((message) => this.#take(message))
     for await (const text of response as AsyncIterable<string>) {
@@ -135,21 +137,9 @@ export class HttpWatch implements Watching {
     if (this.#isClosed) return
     this.#begin?.(error)
     if (this.#isClosed) return
-    const delayMs = Math.min(RETRY_MS * 2 ** this.#failures, RETRY_MS_MAX)
     this.#failures += 1
+    const delayMs = backOffMs(this.#failures, RETRY_MS_MAX)
     this.#retry = this.#options.clock.setTimer(delayMs, () => this.#connect())
     if (this.#begin !== undefined) this.#retry.ref()
   }
-}
-
-async function toAnswerError(response: IncomingMessage): Promise<Error> {
-  let text = ''
-  for await (const piece of response as AsyncIterable<string>) text += piece
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    body = undefined
-  }
-  return toError({ kind: 'watch' }, { status: response.statusCode ?? 0, body })
 }

@@ -15,6 +15,8 @@ export interface PulseData {
   readonly times: SharedArrayBuffer
 }
 
+export const NS_PER_MS = 1e6
+
 export const PULSE_SLOTS = {
   /** Written by the main thread: when it was last alive. */
   alive: 0,

@@ -10,11 +10,9 @@ import type { ServerFrameHandler } from '../../protocol/session/server-message.t
 import { SESSION_VERSION } from '../../protocol/session/session-limits.ts'
 import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import { PULSE_SLOTS, type PulseData } from './pulse-data.ts'
+import { NS_PER_MS, PULSE_SLOTS, type PulseData } from './pulse-data.ts'
 import { UNANSWERED_BEATS_MAX } from './session-limits.ts'
 import { SessionSocket } from './session-socket.ts'
-
-const NS_PER_MS = 1e6
 
 class Pulse implements ServerFrameHandler {
   readonly #data: PulseData

@@ -1,4 +1,3 @@
-import { ERROR_CATALOGUE, type ErrorCode } from '../../engine/error-catalogue.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
 import { describeTlsFailure } from '../../protocol/tls-failure.ts'
 
@@ -15,10 +14,4 @@ export function toUnreachable(applied: 'no' | 'maybe', cause: unknown): LockErro
 export function toTlsError(cause: unknown): LockError | undefined {
   const refusal = describeTlsFailure(cause)
   return refusal && createError(refusal.code, refusal.message, { cause })
-}
-
-/** A code that a server sent, if this version knows it. */
-export function knownCode(code: unknown): ErrorCode | undefined {
-  const isKnown = typeof code === 'string' && Object.hasOwn(ERROR_CATALOGUE, code)
-  return isKnown ? (code as ErrorCode) : undefined
 }

@@ -1,3 +1,4 @@
+import { toAborted } from '../../engine/engine-errors.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
 import { isHeldOpen } from '../../law/waiting.ts'
 import { writeAbort } from '../../protocol/session/client-frames.ts'
@@ -8,6 +9,7 @@ import { toUnreachable } from './remote-errors.ts'
 import type { SessionCall } from './session-call.ts'
 import { FRAME_BYTES, MESSAGE_BYTES_MAX } from './session-limits.ts'
 import type { SessionLink } from './session-link.ts'
+import { withWaitLeft } from './wait-left.ts'
 
 export interface SessionCallsOptions {
   readonly link: SessionLink
@@ -148,9 +150,8 @@ export class SessionCalls {
   /** A wait that starts anew must not become longer by it. */
   #shorten(call: SessionCall): void {
     const { asked, startedAtMs } = call
-    if (!isHeldOpen(asked) || asked.waitMs === Number.POSITIVE_INFINITY) return
-    const waitedMs = this.#options.clock.nowMs() - startedAtMs
-    call.asked = { ...asked, waitMs: Math.max(1, Math.ceil((asked.waitMs ?? 0) - waitedMs)) }
+    if (!isHeldOpen(asked)) return
+    call.asked = withWaitLeft(asked, this.#options.clock.nowMs() - startedAtMs)
   }
 
   #watchTime(): void {
@@ -178,10 +179,7 @@ export class SessionCalls {
 
   #toLate({ wasSent, isAborted, asked, signal }: SessionCall): LockError {
     const applied = wasSent && asked.kind !== 'read' ? 'maybe' : 'no'
-    if (!isAborted) return toUnreachable(applied, this.#cause)
-    return createError('LOCK_ABORTED', `${asked.kind} was aborted by its signal`, {
-      applied,
-      cause: signal?.reason,
-    })
+    if (!isAborted || signal === undefined) return toUnreachable(applied, this.#cause)
+    return toAborted(asked, signal, applied)
   }
 }

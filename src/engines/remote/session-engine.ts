@@ -9,6 +9,7 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
+import { knownCode } from '../../engine/error-catalogue.ts'
 import { createError, isLockError, type LockError } from '../../engine/errors.ts'
 import type { Query, ReplyOf } from '../../engine/queries.ts'
 import type { Acquire, Begin, Command } from '../../law/commands.ts'
@@ -20,10 +21,11 @@ import type { Failure, Lost, Welcome } from '../../protocol/session/server-messa
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
 import { toAborted, toClosed, toInvalidArgument } from '../../engine/engine-errors.ts'
-import { knownCode, toUnreachable } from './remote-errors.ts'
+import { RETRY_FOR_MS_DEFAULT } from './back-off.ts'
+import { toUnreachable } from './remote-errors.ts'
 import { type Asked, SessionCall } from './session-call.ts'
 import { SessionCalls } from './session-calls.ts'
-import { RETRY_FOR_MS_DEFAULT } from './session-limits.ts'
+import { RECONNECT_MS_MAX } from './session-limits.ts'
 import { type LinkHandler, SessionLink } from './session-link.ts'
 import { SessionLiveness } from './session-liveness.ts'
 import { SessionPulse } from './session-pulse.ts'
@@ -212,8 +214,18 @@ export class SessionEngine implements LockEngine {
       watch.reset(this.#clock.wallMs())
     } catch {
       // It was closed meanwhile, or the server is gone again and every watch is opened again later.
-      if (this.#stopped() === undefined) this.#watches.set(watch.id, watch)
+      if (this.#stopped() !== undefined) return
+      this.#watches.set(watch.id, watch)
+      if (this.#link.isUp) this.#reopenLater(watch)
     }
+  }
+
+  /** The server is there and does not take it now: others have too many, or its engine is failing. */
+  #reopenLater(watch: SessionWatch): void {
+    const { id } = watch
+    this.#clock.setTimer(RECONNECT_MS_MAX, () => {
+      if (this.#watches.get(id) === watch && this.#stopped() === undefined) void this.#reopen(watch)
+    })
   }
 
   #stopped(): LockError | undefined {

@@ -1,13 +1,9 @@
 /** Bounds of the client's side of sessions, each with its unit and its reason. */
 
-/** How long calls and the first connection are tried without any contact with the server. */
-export const RETRY_FOR_MS_DEFAULT = 10_000
-
 /** From the first byte to the welcome: a server that takes longer is taken for gone. */
 export const HANDSHAKE_MS_MAX = 5_000
 
-/** Between attempts to connect: doubling from the first to the last, jittered. */
-export const RECONNECT_MS_FIRST = 10
+/** The longest pause between attempts to connect. */
 export const RECONNECT_MS_MAX = 1_000
 
 /** Signs of life in a row without anything received: the connection is taken for half open. */

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import type { WatchEvent } from '../../engine/engine.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
 import type { Outcome } from '../../law/outcomes.ts'
@@ -23,10 +22,10 @@ import {
 } from '../../protocol/session/session-limits.ts'
 import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
+import { backOffMs } from './back-off.ts'
 import {
   GOODBYE_MS_MAX,
   HANDSHAKE_MS_MAX,
-  RECONNECT_MS_FIRST,
   RECONNECT_MS_MAX,
   UNANSWERED_BEATS_MAX,
   UNCONFIRMED_BYTES_MAX,
@@ -316,9 +315,8 @@ export class SessionLink implements ServerFrameHandler {
   }
 
   #connectLater(): void {
-    const fullMs = Math.min(RECONNECT_MS_MAX, RECONNECT_MS_FIRST * 2 ** this.#attempts)
     this.#attempts += 1
-    const delayMs = fullMs / 2 + randomInt(Math.ceil(fullMs / 2) + 1)
+    const delayMs = backOffMs(this.#attempts, RECONNECT_MS_MAX)
     this.#timer = this.#options.clock.setTimer(delayMs, () => this.connect())
     if (this.#keepsAlive) this.#timer.ref()
   }

@@ -3,7 +3,7 @@ import type { SecureContextOptions } from 'node:tls'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { Clock, Timer } from '../../time/clock.ts'
-import { PULSE_BYTES, PULSE_SLOTS, type PulseData } from './pulse-data.ts'
+import { NS_PER_MS, PULSE_BYTES, PULSE_SLOTS, type PulseData } from './pulse-data.ts'
 import { PULSE_MS_MAX } from './session-limits.ts'
 
 export interface SessionPulseOptions {
@@ -14,8 +14,6 @@ export interface SessionPulseOptions {
   readonly clock: Clock
   readonly isOn: boolean
 }
-
-const NS_PER_MS = 1e6
 
 /**
  * A worker thread that vouches for this process while its main thread is busy, over a connection of its

@@ -1,3 +1,5 @@
+import { toCamel } from './key-case.ts'
+
 /**
  * How one field crosses the wire: its name in JSON, its name in the code, what it may be. JSON has
  * `snake_case` and no infinity; `null` is the same as absent, everywhere.
@@ -30,7 +32,7 @@ export function fields(...specifications: readonly string[]): readonly Field[] {
     const wire = name.replace('!', '')
     return {
       wire,
-      property: wire.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+      property: toCamel(wire),
       type: type as FieldType,
       isRequired: name.endsWith('!'),
     }

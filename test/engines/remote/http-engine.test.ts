@@ -222,6 +222,37 @@ describe('a watch', () => {
     await second.engine.apply({ kind: 'acquire', key: 'k', owner: 'a', requestId: '1' })
     await expect.poll(() => kinds).toEqual(['reset', 'granted'])
   })
+
+  it('that the server refuses says why, and is asked for once', async () => {
+    let asked = 0
+    const url = await stub((request, response) => {
+      if (request.url === '/v1/capabilities') return send(response, 200, CAPABILITIES)
+      asked += 1
+      send(response, 403, { code: 'forbidden', error: 'not yours to see' })
+    })
+    const remote = await openEngine(url)
+    await expect(remote.watch({}, () => {})).rejects.toMatchObject({
+      code: 'LOCK_FORBIDDEN',
+      message: 'not yours to see',
+    })
+    expect(asked).toBe(1)
+  })
+})
+
+it('a limit of the server is told in the names of the code', async () => {
+  const behind = openMemoryEngine()
+  const server = await LockServer.open({ engine: behind, limits: { ttl: 5_000 } })
+  cleanUps.push(
+    () => behind.close(),
+    () => server.close(),
+  )
+  const engine = await openEngine(server.url)
+  const asked = { kind: 'acquire', key: 'k', owner: 'a', requestId: '1', ttlMs: 5_001 } as const
+  await expect(engine.apply(asked)).rejects.toMatchObject({
+    code: 'LOCK_INVALID_ARGUMENT',
+    message: 'ttlMs must be from 100 to 5000',
+    details: { field: 'ttlMs' },
+  })
 })
 
 describe('connect', () => {

@@ -150,6 +150,30 @@ describe('a server that is gone', () => {
     expect(proxy.counters.connectionsAccepted).toBeGreaterThan(1)
   })
 
+  it('and comes back with too little room takes a watch when there is some', async () => {
+    const { store, server, engine } = await openScene()
+    const told: string[][] = [[], []]
+    const watches = await Promise.all(
+      told.map((kinds) => engine.watch({}, ({ kind }) => kinds.push(kind))),
+    )
+    const { port } = server.address
+    await server.close()
+    const next = await LockServer.open({ engine: store, port, limits: { streams: 1 } })
+    onTestFinished(() => next.close())
+    const isTold = (): boolean[] => told.map((kinds) => kinds.includes('reset'))
+    await patience.until(async () => {
+      const metrics = await (await fetch(`${next.url}/metrics`)).text()
+      const wasRefused = /^holdfast_refusals_total\{kind="session",reason="limit"\} [1-9]/m
+      return wasRefused.test(metrics) && isTold().includes(true)
+    }, 'one is taken and one refused')
+    const taken = isTold().indexOf(true)
+    expect(isTold()[1 - taken]).toBe(false)
+    await watches[taken]?.close()
+    await patience.until(() => isTold()[1 - taken] === true, 'the other is taken too')
+    await store.apply(acquire('a'))
+    await patience.until(() => told[1 - taken]?.includes('granted') === true, 'it hears of events')
+  })
+
   it('and comes back without memory is not sent again what could be done twice', async () => {
     const { store, server, engine, proxy } = await openScene()
     await engine.apply(acquire('a'))
