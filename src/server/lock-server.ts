@@ -79,18 +79,15 @@ export class LockServer {
   static async open(options: LockServerOptions): Promise<LockServer> {
     const context = createContext(options)
     const { access, metrics, limits } = context
-    const failures = new FailureReport(context)
     const strangers = new QuietSpell(() => context.socketClock.nowMs())
-    const handler = new RequestHandler({
-      router: new Router(ROUTES),
-      context,
-      onFailure: (error) => failures.report(error),
-    })
+    const handler = new RequestHandler({ router: new Router(ROUTES), context })
+    const sessions = new SessionHub(context)
     const http = createListener({
       tls: options.tls,
       connections: limits.connections,
       patience: options.patience,
       onRequest: (request, response) => handler.handle(request, response),
+      onUpgrade: (request, socket, head) => sessions.upgrade(request, socket, head),
       onMalformed: () => metrics.malformed(),
       onStranger: (reason) => {
         if (!strangers.isOver(reason)) return
@@ -99,8 +96,6 @@ export class LockServer {
       onRefused: () => metrics.connectionsRefused.add(),
       onConnections: (open) => metrics.connections.set(open),
     })
-    const sessions = new SessionHub(context)
-    http.on('upgrade', (request, socket, head) => sessions.upgrade(request, socket, head))
     await context.events.open(options.engine)
     await access.open()
     await context.present.open()
@@ -160,7 +155,11 @@ function createContext(options: LockServerOptions): ServerContext {
     nowMs: () => socketClock.nowMs(),
   })
   const { coordination } = settings
-  const metrics = new ServerMetrics({ engine: engine.capabilities.name, coordination })
+  const metrics = new ServerMetrics({
+    engine: engine.capabilities.name,
+    coordination,
+    nowMs: () => clock.nowMs(),
+  })
   events.listen(({ event }) => metrics.hear(event))
   const context = {
     engine,
@@ -171,11 +170,12 @@ function createContext(options: LockServerOptions): ServerContext {
     sessionGraceMs,
     events,
     log,
+    failures: new FailureReport({ log, metrics, socketClock }),
     metrics,
     access: createAccess({ engine, clock, limits, events, metrics }, choices),
     held: new HeldRequests((onOver) => clock.setTimer(sessionGraceMs, onOver)),
     refusals: new RefusalDetails(clock),
-    streams: new OpenStreams(),
+    streams: new OpenStreams(limits.streams),
     operations: new OperationFeed(events, settings.coordination),
     streamSessions: new StreamSessions({ clock, graceMs: sessionGraceMs }),
     answers: new AnswerMemory(clock),

@@ -3,6 +3,7 @@ import type { LawSettings } from '../law/settings.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Access } from './access/access.ts'
 import type { AnswerMemory } from './http/answer-memory.ts'
+import type { FailureReport } from './log/failure-report.ts'
 import type { Log } from './log/log.ts'
 import type { PresentMetrics } from './metrics/present-metrics.ts'
 import type { ServerMetrics } from './metrics/server-metrics.ts'
@@ -27,6 +28,8 @@ export interface ServerContext {
   /** Who asks, and what they may do; sessions go through it as requests do. */
   readonly access: Access
   readonly log: Log
+  /** Told of every error that becomes an answer. */
+  readonly failures: FailureReport
   /** What is counted as it happens. */
   readonly metrics: ServerMetrics
   /** What there is at the moment, for those who ask. */

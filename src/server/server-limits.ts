@@ -15,7 +15,7 @@ export interface ServerLimits {
   readonly waiters: number
   /** Per principal. */
   readonly holds: number
-  /** Event streams per principal. */
+  /** Event streams, and watches of sessions, per principal. */
   readonly streams: number
   readonly connections: number
 }
@@ -32,6 +32,6 @@ export const DEFAULT_LIMITS: ServerLimits = Object.freeze({
   wait: HOUR_MS,
   waiters: WAITERS_PER_KEY_MAX,
   holds: 100_000,
-  streams: 1_000,
+  streams: 10_000,
   connections: 10_000,
 })

@@ -21,8 +21,8 @@ export interface AccessOptions {
   /** Only this machine can reach the server, so only its own names are answered to. */
   readonly isLoopbackOnly: boolean
   readonly audit: AuditLog
-  readonly nowMs: () => number
-  readonly onWaited: (waitedMs: number) => void
+  /** Told that a principal has too many holds to ask for one more. */
+  readonly onLimit: (kind: 'lock' | 'operation') => void
 }
 
 const NOBODY: ReadonlySet<string> = new Set()

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../http/http-error.ts'
+import { isLoopback } from './loopback.ts'
 
-/** `localhost`, all of 127.0.0.0/8, and `::1`, as a `Host` header may name them. */
-const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
+const PORT = /:\d{1,5}$/
 
 /**
  * Refuses what a page of another site makes a person's browser send. A name of that site may point at
@@ -11,7 +11,7 @@ const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/
  */
 export function checkBrowser(request: IncomingMessage, isLoopbackOnly: boolean): void {
   const { host, origin } = request.headers
-  if (isLoopbackOnly && host !== undefined && !LOOPBACK_HOST.test(host)) {
+  if (isLoopbackOnly && host !== undefined && !isLoopback(host.replace(PORT, ''))) {
     throw forbidden('this server answers to the names of this machine only')
   }
   if (isReading(request)) return

@@ -1,15 +1,12 @@
-/** Who is told that requests have taken up room, and how long they took. */
+/** Who is told that requests take up room. */
 export interface EarlyRequestsParts {
   readonly ask: () => void
   readonly answered: () => void
-  readonly nowMs: () => number
-  readonly onWaited: (waitedMs: number) => void
 }
 
 interface Group {
   readonly durable: Promise<void>
   asked: number
-  granted: number
 }
 
 /**
@@ -24,26 +21,18 @@ export class EarlyRequests {
     this.#parts = parts
   }
 
-  /** With `isGranted`, it was ready to wait and was granted. */
-  note(durable: Promise<void>, isGranted: boolean): void {
+  note(durable: Promise<void>): void {
     this.#parts.ask()
     const group = this.#latest?.durable === durable ? this.#latest : this.#begin(durable)
     group.asked += 1
-    if (isGranted) group.granted += 1
   }
 
   #begin(durable: Promise<void>): Group {
-    const { answered, nowMs, onWaited } = this.#parts
-    const group: Group = { durable, asked: 0, granted: 0 }
-    const sinceMs = nowMs()
+    const group: Group = { durable, asked: 0 }
     const giveBack = (): void => {
-      for (let left = group.asked; left > 0; left -= 1) answered()
+      for (let left = group.asked; left > 0; left -= 1) this.#parts.answered()
     }
-    durable.then(() => {
-      const waitedMs = nowMs() - sinceMs
-      for (let left = group.granted; left > 0; left -= 1) onWaited(waitedMs)
-      giveBack()
-    }, giveBack)
+    durable.then(giveBack, giveBack)
     this.#latest = group
     return group
   }

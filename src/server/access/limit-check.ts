@@ -1,6 +1,6 @@
 import { createError, type LockError } from '../../engine/errors.ts'
 import type { Command } from '../../law/commands.ts'
-import { ID_BYTES_MAX, OWNER_BYTES_MAX } from '../../law/limits.ts'
+import { ID_BYTES_MAX, OWNER_BYTES_MAX, TTL_MS_MIN } from '../../law/limits.ts'
 import { utf8Length } from '../../law/names.ts'
 import type { ServerLimits } from '../server-limits.ts'
 
@@ -83,12 +83,11 @@ export class LimitCheck {
     waitMs?: number | undefined
   }): void {
     const { ttl, wait } = this.#limits
-    if (ttlMs !== undefined && ttlMs > ttl) {
-      throw refuse('ttlMs', `must not be more than ${ttl}`)
+    if (ttlMs !== undefined && (ttlMs < TTL_MS_MIN || ttlMs > ttl)) {
+      throw refuse('ttlMs', `must be from ${TTL_MS_MIN} to ${ttl}`)
     }
-    if (waitMs !== undefined && waitMs > wait && waitMs !== Number.POSITIVE_INFINITY) {
-      throw refuse('waitMs', `must not be more than ${wait}`)
-    }
+    if (waitMs === undefined || waitMs === Number.POSITIVE_INFINITY) return
+    if (waitMs < 0 || waitMs > wait) throw refuse('waitMs', `must be from 0 to ${wait}`)
   }
 
   /** One UTF-16 unit is at most three bytes; what is no string is the law's to refuse. */

@@ -1,12 +1,7 @@
-import { BlockList, isIP } from 'node:net'
+import { isIPv4 } from 'node:net'
 
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
-LOOPBACK.addAddress('::1', 'ipv6')
-
-/** Whether only this machine can reach an address to listen on. */
+/** Whether a host, as an address or as a URL names it, is this machine and nothing that others reach. */
 export function isLoopback(host: string): boolean {
-  if (host.toLowerCase() === 'localhost') return true
-  const version = isIP(host)
-  return version !== 0 && LOOPBACK.check(host, version === 4 ? 'ipv4' : 'ipv6')
+  if (host.startsWith('127.')) return isIPv4(host)
+  return host === '::1' || host === '[::1]' || host.toLowerCase() === 'localhost'
 }

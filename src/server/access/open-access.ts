@@ -20,13 +20,18 @@ export interface AccessChoices {
   readonly audit: AuditLog
 }
 
+/** Whether others can reach the locks only where they are asked who they are, or somebody wants it so. */
+export function isGuarded(choices: Omit<AccessChoices, 'audit'>): boolean {
+  const { host, tokens, asksForCertificates, insecure = false } = choices
+  return isLoopback(host) || tokens !== undefined || asksForCertificates || insecure
+}
+
 /** Refuses to open the locks to a network on which nobody is asked who they are. */
 export function assertGuarded(choices: Omit<AccessChoices, 'audit'>): void {
-  const { host, tokens, asksForCertificates, insecure = false } = choices
-  if (isLoopback(host) || tokens !== undefined || asksForCertificates || insecure) return
+  if (isGuarded(choices)) return
   throw createError(
     'LOCK_INVALID_ARGUMENT',
-    `listening on ${host} lets everyone who reaches it end every lock: give tokens, or say insecure`,
+    `listening on ${choices.host} lets everyone who reaches it end every lock: give tokens, or say insecure`,
     { details: { field: 'host' } },
   )
 }
@@ -54,7 +59,6 @@ export function createAccess(
     authenticator,
     isLoopbackOnly: isLoopback(host),
     audit,
-    nowMs: () => clock.nowMs(),
-    onWaited: (waitedMs) => metrics.waitSeconds.observe(waitedMs / 1000),
+    onLimit: (kind) => metrics.refused(kind, 'limit'),
   })
 }

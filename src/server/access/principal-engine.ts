@@ -16,6 +16,7 @@ import type {
   ReplyOf,
   StatsReply,
 } from '../../engine/queries.ts'
+import { HISTORY_SHOWN, QUERY_LIMIT_MAX } from '../../engine/query-limits.ts'
 import type { Acquire, Begin, Command, Force } from '../../law/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
@@ -38,15 +39,11 @@ export interface PrincipalEngineParts {
   readonly limits: ServerLimits
   readonly holds: HoldCounts
   readonly audit: AuditLog
-  readonly nowMs: () => number
-  /** Told how long a request that was ready to wait took until it was granted. */
-  readonly onWaited: (waitedMs: number) => void
+  /** Told that there are too many holds to ask for one more. */
+  readonly onLimit: (kind: 'lock' | 'operation') => void
 }
 
 type Answer = Outcome | EarlyOutcome<Outcome> | Promise<Outcome>
-
-const HISTORY_MAX = 1_000
-const HISTORY_SHOWN = 100
 
 /**
  * The engine as one principal may use it: its names, its keys, its rights, its limits. Everything that a
@@ -66,12 +63,10 @@ export class PrincipalEngine implements LockEngine {
     this.#view = parts.view
     this.#limits = new LimitCheck(parts.limits, parts.view.prefixBytes)
     this.capabilities = parts.engine.capabilities
-    const { holds, principal, nowMs, onWaited } = parts
+    const { holds, principal } = parts
     this.#early = new EarlyRequests({
       ask: () => holds.ask(principal.name),
       answered: () => holds.answered(principal.name),
-      nowMs,
-      onWaited,
     })
   }
 
@@ -179,23 +174,17 @@ export class PrincipalEngine implements LockEngine {
 
   #askNow(command: Acquire | Begin, options?: ApplyOptions): Answer {
     const answer = this.#give(command, options)
-    const mayWait = (command.waitMs ?? 0) > 0
-    if (answer instanceof Promise) return this.#await(answer, mayWait)
-    if (answer instanceof EarlyOutcome) {
-      this.#early.note(answer.durable, mayWait && answer.outcome.kind === 'granted')
-    } else if (mayWait && answer.kind === 'granted') this.#parts.onWaited(0)
+    if (answer instanceof Promise) return this.#await(answer)
+    if (answer instanceof EarlyOutcome) this.#early.note(answer.durable)
     return answer
   }
 
   /** It takes up room until it is answered. */
-  async #await(answering: Promise<Outcome>, mayWait: boolean): Promise<Outcome> {
-    const { holds, principal, nowMs, onWaited } = this.#parts
+  async #await(answering: Promise<Outcome>): Promise<Outcome> {
+    const { holds, principal } = this.#parts
     holds.ask(principal.name)
-    const sinceMs = mayWait ? nowMs() : 0
     try {
-      const outcome = await answering
-      if (mayWait && outcome.kind === 'granted') onWaited(nowMs() - sinceMs)
-      return outcome
+      return await answering
     } finally {
       holds.answered(principal.name)
     }
@@ -203,13 +192,14 @@ export class PrincipalEngine implements LockEngine {
 
   /** Asking again, or for one more step of a hold that is there, does not make one more hold. */
   async #askAtLimit(command: Acquire | Begin, options?: ApplyOptions): Promise<Outcome> {
-    const { holds, principal, limits } = this.#parts
+    const { holds, principal, limits, onLimit } = this.#parts
     await holds.recount(principal.name)
     // Looked at and taken in one go, because others have waited for the same count.
     const hasRoom = holds.hasRoom(principal.name, limits.holds)
     if (hasRoom || (await this.#isKnown(command))) {
       return whenDurable(this.#askNow(command, options))
     }
+    onLimit(command.kind === 'acquire' ? 'lock' : 'operation')
     return {
       kind: 'refused',
       code: 'limit',
@@ -247,7 +237,7 @@ export class PrincipalEngine implements LockEngine {
     const view = this.#view
     if (query.key !== undefined) this.#assertKey(query.key)
     const isPart = query.key === undefined && view.rights !== undefined
-    const { ends } = await this.#engine.read(isPart ? { ...query, limit: HISTORY_MAX } : query)
+    const { ends } = await this.#engine.read(isPart ? { ...query, limit: QUERY_LIMIT_MAX } : query)
     const shown = ends
       .filter(({ key }) => view.mayTouch(key))
       .map((end) => ({ ...end, owner: view.toShownOwner(end.owner, end.namespace) }))

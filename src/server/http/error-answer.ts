@@ -1,6 +1,6 @@
 import { ERROR_CATALOGUE } from '../../engine/error-catalogue.ts'
 import { isLockError, type LockError } from '../../engine/errors.ts'
-import { toSnake } from '../../protocol/json/key-case.ts'
+import { toBadField } from './bad-field.ts'
 import type { JsonAnswer } from './exchange.ts'
 import { HttpError } from './http-error.ts'
 
@@ -21,15 +21,11 @@ function toLockErrorAnswer(error: LockError): JsonAnswer {
   const { code, message, details, retryable, applied } = error
   switch (ERROR_CATALOGUE[code].class) {
     case 'InvalidArgumentError':
-      return { status: 400, body: { error: message, code: 'bad_request', ...fieldOf(details) } }
+      return toBadRequest(error)
     case 'ForbiddenError':
       return { status: 403, body: { error: message, code: 'forbidden' } }
     case 'LimitError':
-      return {
-        status: 429,
-        body: { error: message, code: 'limit', ...details },
-        headers: { 'retry-after': '1' },
-      }
+      return { status: 429, body: { error: message, code: 'limit', ...details } }
     case 'NotFoundError':
       return { status: 404, body: { error: message, code: 'not_found' } }
     case 'ConflictError':
@@ -48,13 +44,12 @@ function toLockErrorAnswer(error: LockError): JsonAnswer {
           retryable: retryable || code === 'LOCK_ENGINE_CLOSED',
           applied,
         },
-        headers: { 'retry-after': '1' },
       }
   }
 }
 
-/** The field that is wrong, by its name on the wire. */
-function fieldOf({ field }: Readonly<Record<string, unknown>>): { readonly field?: string } {
-  if (typeof field !== 'string') return {}
-  return { field: field === 'namespace' ? 'kind' : toSnake(field) }
+function toBadRequest(error: LockError): JsonAnswer {
+  const badField = toBadField(error)
+  if (badField !== undefined) return toErrorAnswer(badField)
+  return { status: 400, body: { error: error.message, code: 'bad_request' } }
 }

@@ -93,12 +93,17 @@ interface JsonTextAnswer extends Omit<JsonAnswer, 'body'> {
   readonly text: string
 }
 
-function sendJsonText(response: ServerResponse, { status, text, headers }: JsonTextAnswer): void {
+function sendJsonText(response: ServerResponse, answer: JsonTextAnswer): void {
+  const { status, text } = answer
   const own = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
-  const later = RETRY_LATER.has(status) ? { 'retry-after': '1' } : undefined
-  const isPlain = headers === undefined && later === undefined
-  response.writeHead(status, isPlain ? own : { ...own, ...later, ...headers })
+  const more = headersOf(answer)
+  response.writeHead(status, more === undefined ? own : { ...own, ...more })
   response.end(text)
+}
+
+/** What an answer has of its own: one that means "not now" says when to ask again. */
+export function headersOf({ status, headers }: Omit<JsonAnswer, 'body'>): JsonAnswer['headers'] {
+  return RETRY_LATER.has(status) ? { 'retry-after': '1', ...headers } : headers
 }
 
 /** Text that is not UTF-8 is refused and not repaired: two keys must not become one. */

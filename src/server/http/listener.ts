@@ -2,7 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { type JsonAnswer, sendJson } from './exchange.ts'
 import { PatientRequest } from './patient-request.ts'
+import { refuseUpgrade } from './refuse-upgrade.ts'
 
 /** What a server shows of itself, and whom it lets in, on an encrypted connection: PEM texts. */
 export interface TlsMaterial {
@@ -27,6 +29,8 @@ export interface ListenerOptions {
   readonly connections: number
   readonly patience?: Patience | undefined
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
+  /** A WebSocket is asked for. */
+  readonly onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   /** Something came that is not HTTP, or came too slowly. */
   readonly onMalformed: () => void
   /** A client was not let in, because it had no certificate or one that no authority of ours has signed. */
@@ -68,7 +72,7 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
   const above = new Set<object>()
   let open = 0
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    if (above.size > 0 && above.has(request.socket)) refuse(response)
+    if (above.size > 0 && above.has(request.socket)) sendJson(response, TOO_MANY)
     else options.onRequest(request, response)
   }
   const server =
@@ -87,6 +91,10 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     above.add(socket)
     onRefused()
   })
+  server.on('upgrade', (request, socket, head) => {
+    if (above.has(socket)) refuseUpgrade(request, socket, TOO_MANY)
+    else options.onUpgrade(request, socket, head)
+  })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     onMalformed()
     const reason = findStrangeness(error, socket)
@@ -94,6 +102,7 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     answerMalformed(error, socket as Socket)
   })
   server.maxConnections = connections + REFUSED_MAX
+  server.on('drop', onRefused)
   trackSockets(server)
   return server
 }
@@ -143,21 +152,16 @@ function findStrangeness({ code }: NodeJS.ErrnoException, socket: Duplex): strin
   return typeof reason === 'string' ? reason : undefined
 }
 
-function refuse(response: ServerResponse): void {
-  const text = JSON.stringify({
+const TOO_MANY: JsonAnswer = Object.freeze({
+  status: 503,
+  body: {
     error: 'there are too many connections; try again',
     code: 'limit',
     retryable: true,
     applied: 'no',
-  })
-  response.writeHead(503, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    'retry-after': '1',
-    connection: 'close',
-  })
-  response.end(text)
-}
+  },
+  headers: { connection: 'close' },
+})
 
 const MALFORMED: Readonly<Record<string, readonly [status: string, message: string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the request came too slowly'],

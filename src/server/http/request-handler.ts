@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Principal } from '../access/principal.ts'
+import { RequestLine } from '../log/request-line.ts'
 import type { ServerContext } from '../server-context.ts'
 import { toErrorAnswer } from './error-answer.ts'
 import { Exchange, sendJson } from './exchange.ts'
@@ -11,8 +12,6 @@ import type { RouteMatch, Router } from './router.ts'
 export interface RequestHandlerParts {
   readonly router: Router
   readonly context: ServerContext
-  /** Told of an error that is ours and not the client's. */
-  readonly onFailure: (error: unknown) => void
 }
 
 /**
@@ -33,11 +32,13 @@ export class RequestHandler {
     const mark = url.indexOf('?')
     const path = mark === -1 ? url : url.slice(0, mark)
     const search = mark === -1 ? '' : url.slice(mark + 1)
+    const line = context.log.isDebug ? new RequestLine(request, response, context) : undefined
     let route: Route | undefined
     try {
-      const match = orThrow(router.find(request.method ?? '', path))
+      const match = find(router, request.method ?? '', path)
       ;({ route } = match)
       const principal = context.access.authenticate(request, route.access)
+      if (line !== undefined) line.who = principal.name
       this.#read({ request, response, search, principal, match })
     } catch (error) {
       this.#fail(route, response, error)
@@ -78,10 +79,9 @@ export class RequestHandler {
   }
 
   #fail(route: Route | undefined, response: ServerResponse, error: unknown): void {
-    const answer = toErrorAnswer(error)
-    if (answer.status >= 500) this.#parts.onFailure(error)
+    this.#parts.context.failures.report(error)
     if (response.headersSent || response.destroyed) response.destroy()
-    else sendJson(response, answer)
+    else sendJson(response, toErrorAnswer(error))
     this.#count(route, response)
   }
 
@@ -99,9 +99,15 @@ interface Call {
   readonly match: RouteMatch
 }
 
-function orThrow(found: ReturnType<Router['find']>): RouteMatch {
+function find(router: Router, method: string, path: string): RouteMatch {
+  const found = router.find(method, path)
   if (found === undefined) {
-    throw new HttpError(404, 'not_found', { message: 'there is nothing at this path' })
+    const beginning = router.beginningOf(path)
+    const hint =
+      beginning === undefined
+        ? ''
+        : `; a name behind ${beginning} is percent-encoded: write a slash in it as %2F`
+    throw new HttpError(404, 'not_found', { message: `there is nothing at this path${hint}` })
   }
   if ('route' in found) return found
   throw new HttpError(405, 'method_not_allowed', {

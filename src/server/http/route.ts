@@ -14,6 +14,8 @@ export interface Route {
   /** As in `/v1/locks/{key}`: a name in braces takes one percent-encoded segment. */
   readonly path: string
   readonly access: Access
+  /** Its answer does not end by itself, so there is no use in asking for the head of it alone. */
+  readonly isStream?: true | undefined
   /** How much of a body is read, where the usual limit is not the right one. */
   readonly body?: 'batch-body' | undefined
   /** Answers through the exchange. What it throws is answered as an error. */

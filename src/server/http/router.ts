@@ -1,5 +1,5 @@
 import { badRequest } from './http-error.ts'
-import type { Method, Route } from './route.ts'
+import type { Route } from './route.ts'
 
 export interface RouteMatch {
   readonly route: Route
@@ -11,6 +11,8 @@ type Methods = Map<string, Route>
 
 interface Pattern {
   readonly expression: RegExp
+  /** Up to its first parameter. */
+  readonly beginning: string
   readonly methods: Methods
 }
 
@@ -26,7 +28,7 @@ export class Router {
   }
 
   /** A match, the methods that the path has instead, or `undefined` for a path that nobody knows. */
-  find(method: string, path: string): RouteMatch | readonly Method[] | undefined {
+  find(method: string, path: string): RouteMatch | readonly string[] | undefined {
     const plain = this.#plain.get(path)
     if (plain !== undefined) return choose(plain, method, NO_PARAMETERS)
     for (const { expression, methods } of this.#patterns) {
@@ -34,6 +36,11 @@ export class Router {
       if (found !== null) return choose(methods, method, decode(found.groups ?? {}))
     }
     return undefined
+  }
+
+  /** How a route with parameters begins that this path may have been meant for. */
+  beginningOf(path: string): string | undefined {
+    return this.#patterns.find(({ beginning }) => path.startsWith(beginning))?.beginning
   }
 
   #methodsOf(path: string): Methods {
@@ -45,7 +52,7 @@ export class Router {
     if (known !== undefined) return known
     const methods: Methods = new Map()
     if (expression === undefined) this.#plain.set(path, methods)
-    else this.#patterns.push({ expression, methods })
+    else this.#patterns.push({ expression, methods, beginning: path.slice(0, path.indexOf('{')) })
     return methods
   }
 }
@@ -54,10 +61,16 @@ function choose(
   methods: Methods,
   method: string,
   parameters: Readonly<Record<string, string>>,
-): RouteMatch | readonly Method[] {
-  const route = methods.get(method)
-  if (route === undefined) return [...methods.values()].map((one) => one.method)
-  return { route, parameters }
+): RouteMatch | readonly string[] {
+  const route = methods.get(method) ?? (method === 'HEAD' ? headOf(methods) : undefined)
+  if (route !== undefined) return { route, parameters }
+  return headOf(methods) === undefined ? [...methods.keys()] : [...methods.keys(), 'HEAD']
+}
+
+/** Whoever asks for a head is answered what `GET` answers; Node leaves out the body. */
+function headOf(methods: Methods): Route | undefined {
+  const get = methods.get('GET')
+  return get?.isStream === true ? undefined : get
 }
 
 function toExpression(path: string): RegExp {

@@ -1,11 +1,13 @@
-/** C0, DEL, C1, the line separators of Unicode, and the characters that turn the direction of text. */
-// oxlint-disable-next-line no-control-regex -- control characters are what this looks for
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-
-/** A text in which nothing but printable characters is left; the others are written as `\u001b`. */
+/**
+ * Names come from whoever asked for a lock. In a log or on a terminal a control character among them could
+ * forge a line, move the cursor or change what is shown, so those and their invisible relatives are
+ * written as `\u001b`: in a way that JSON understands, because a line of a log may be JSON.
+ */
 export function escapeControls(text: string): string {
-  return text.replaceAll(
-    CONTROLS,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
   )
 }

@@ -1,12 +1,16 @@
 import type { ErrorCode } from '../../engine/error-catalogue.ts'
 import { isLockError } from '../../engine/errors.ts'
+import { toErrorAnswer } from '../http/error-answer.ts'
 import type { ServerContext } from '../server-context.ts'
 import { QuietSpell } from './quiet-spell.ts'
 
 /** A server that stops says so to everyone who waits, and a wait ends with its connection. */
 const ORDINARY: ReadonlySet<ErrorCode> = new Set(['LOCK_ENGINE_CLOSED', 'LOCK_ABORTED'])
 
-/** Tells the log and the metrics of failures that are ours. The client is told less. */
+/**
+ * Tells the log and the metrics of failures that are ours, however the request came in. The client is told
+ * less.
+ */
 export class FailureReport {
   readonly #context: Pick<ServerContext, 'log' | 'metrics' | 'socketClock'>
   readonly #quiet: QuietSpell
@@ -16,8 +20,10 @@ export class FailureReport {
     this.#quiet = new QuietSpell(() => context.socketClock.nowMs())
   }
 
+  /** What is the client's own doing is nobody else's business: any error may be given here. */
   report(error: unknown): void {
     const { log, metrics } = this.#context
+    if (toErrorAnswer(error).status < 500) return
     if (isLockError(error) && ORDINARY.has(error.code)) return
     metrics.failed()
     const code = isLockError(error) ? error.code : 'internal'

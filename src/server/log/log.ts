@@ -29,6 +29,11 @@ export class Log {
     this.#threshold = LOG_LEVELS.indexOf(options.level)
   }
 
+  /** For those who would have work with a line that nobody reads. */
+  get isDebug(): boolean {
+    return this.#threshold === 0
+  }
+
   debug(message: string, fields?: LogFields): void {
     this.#line('debug', message, fields)
   }

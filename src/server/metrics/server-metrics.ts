@@ -1,11 +1,16 @@
 import type { WatchEvent } from '../../engine/engine.ts'
 import type { EventKind } from '../../law/events.ts'
-import { type Counter, type Gauge, type Histogram, Registry, type Series } from './registry.ts'
+import { type Counter, type Gauge, Registry, type Series } from './registry.ts'
 import { RequestCounts } from './request-counts.ts'
 import { SessionMetrics } from './session-metrics.ts'
+import { WaitTimes } from './wait-times.ts'
 
 /** Upper bounds in seconds: from a hand-over in one process to a wait of an hour. */
 const WAIT_SECONDS = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 3600]
+
+/** Of a session are refused: a watch, a request too many. */
+const LIMITED = ['lock', 'operation', 'session'] as const
+type Limited = (typeof LIMITED)[number]
 
 type CountedKind = Exclude<EventKind, 'refused'>
 type EventSeries = Readonly<Record<CountedKind, Series>>
@@ -13,11 +18,11 @@ type EventSeries = Readonly<Record<CountedKind, Series>>
 /** What is counted as it happens. What there is at the moment is read when somebody asks. */
 export class ServerMetrics {
   readonly registry: Registry = new Registry()
-  readonly waitSeconds: Histogram
   readonly requests: RequestCounts
   readonly sessions: SessionMetrics
   readonly #locks: EventSeries
   readonly #operations: EventSeries
+  readonly #waits: WaitTimes
   readonly #refusals: Counter
   readonly #resets: Counter
   readonly #failures: Counter
@@ -25,7 +30,11 @@ export class ServerMetrics {
   readonly connections: Gauge
   readonly connectionsRefused: Counter
 
-  constructor(about: { readonly engine: string; readonly coordination: string }) {
+  constructor(about: {
+    readonly engine: string
+    readonly coordination: string
+    readonly nowMs: () => number
+  }) {
     const { registry } = this
     const counters = countersOf(registry)
     // A series that begins with its first event hides that event from a rate.
@@ -33,18 +42,20 @@ export class ServerMetrics {
     this.#operations = seriesOf(counters, 'operation')
     this.#refusals = registry.counter({
       name: 'holdfast_refusals_total',
-      help: 'Requests that the law refused, by reason.',
+      help: 'Requests that were refused, by reason.',
       labels: ['kind', 'reason'],
     })
+    for (const kind of LIMITED) this.#refusals.add(0, kind, 'limit')
     this.#resets = registry.counter({
       name: 'holdfast_event_resets_total',
       help: 'Times that the engine lost track of its own events.',
     })
-    this.waitSeconds = registry.histogram({
+    const waitSeconds = registry.histogram({
       name: 'holdfast_wait_seconds',
-      help: 'How long requests that were ready to wait took until they were granted.',
+      help: 'How long requests were queued until they were granted or left; 0 for a grant at once.',
       buckets: WAIT_SECONDS,
     })
+    this.#waits = new WaitTimes(waitSeconds, about.nowMs)
     const requests = registry.counter({
       name: 'holdfast_http_requests_total',
       help: 'Answered HTTP requests, by route and status.',
@@ -77,10 +88,21 @@ export class ServerMetrics {
   }
 
   hear(event: WatchEvent): void {
-    if (event.kind === 'reset') this.#resets.add()
-    else if (event.kind === 'refused') {
-      this.#refusals.add(1, event.namespace, event.code ?? 'unknown')
-    } else (event.namespace === 'lock' ? this.#locks : this.#operations)[event.kind].value += 1
+    if (event.kind === 'reset') {
+      this.#resets.add()
+      this.#waits.forget()
+    } else if (event.kind === 'refused') {
+      this.refused(event.namespace, event.code ?? 'unknown')
+    } else {
+      const series = event.namespace === 'lock' ? this.#locks : this.#operations
+      series[event.kind].value += 1
+      this.#waits.hear(event)
+    }
+  }
+
+  /** Also for what is refused before the engine is asked. */
+  refused(kind: Limited, reason: string): void {
+    this.#refusals.add(1, kind, reason)
   }
 
   failed(): void {

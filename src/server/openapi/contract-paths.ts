@@ -2,10 +2,12 @@ import {
   ANY,
   answer,
   FLAG,
+  IDEMPOTENT,
   type Json,
   list,
   object,
   operation,
+  PROCESSING,
   schema,
   TEXT,
   text,
@@ -18,11 +20,14 @@ const REFUSED = answer('Refused; `code` says why.', schema('Refused'))
 const COORDINATION = { type: 'string', enum: ['server', 'client', 'mutex'] }
 const ASKED = { 'type!': TEXT, 'resource!': TEXT, 'node!': TEXT }
 
+const ANSWERS = { '200': answer('What happened.', OUTCOME), '403': REFUSED, '409': REFUSED }
+
 function command(path: string, summary: string, body?: Json): Json {
   return operation(path, {
     summary,
     body,
-    answers: { '200': answer('What happened.', OUTCOME), '403': REFUSED, '409': REFUSED },
+    headers: IDEMPOTENT,
+    answers: ANSWERS,
   })
 }
 
@@ -31,10 +36,9 @@ const SESSION = '/v1/sessions/{session}'
 /** The rest of the engine's contract, and what is around it. */
 export const CONTRACT_PATHS: Json = {
   '/v1/begin': {
-    post: command(
-      '/v1/begin',
-      'Ask to run an operation, in the words of the law.',
-      object({
+    post: operation('/v1/begin', {
+      summary: 'Ask to run an operation, in the words of the law.',
+      body: object({
         ...ASKED,
         version: TEXT,
         request_id: TEXT,
@@ -45,7 +49,9 @@ export const CONTRACT_PATHS: Json = {
         coordination: COORDINATION,
         meta: { type: 'object' },
       }),
-    ),
+      headers: PROCESSING,
+      answers: ANSWERS,
+    }),
   },
   '/v1/finish': {
     post: command(
@@ -90,6 +96,18 @@ export const CONTRACT_PATHS: Json = {
         '200': answer(
           'The nodes.',
           object({ 'resource!': TEXT, 'count!': WHOLE, 'nodes!': list(TEXT) }),
+        ),
+      },
+    }),
+  },
+  '/v1/session': {
+    get: operation('/v1/session', {
+      summary: 'Open a session over a WebSocket, the fast way to everything.',
+      answers: {
+        '101': { description: 'The WebSocket is open; the protocol is described elsewhere.' },
+        '426': answer(
+          'The request asks for no WebSocket, or for one of another version.',
+          schema('Error'),
         ),
       },
     }),

@@ -7,11 +7,34 @@ export const WHOLE: Json = { type: 'integer', minimum: 0 }
 export const FLAG: Json = { type: 'boolean' }
 export const ANY: Json = {}
 export const MODE: Json = { type: 'string', enum: ['read', 'write'] }
-export const KIND: Json = { type: 'string', enum: ['lock', 'operation'], default: 'lock' }
+export const KIND: Json = { type: 'string', enum: ['lock', 'operation'] }
+/** Where many are listed, both are unless one is named; a single key is a lock unless this is said. */
+export const KIND_OF_KEY: Json = { ...KIND, default: 'lock' }
 export const WAIT: Json = {
   description: 'Milliseconds, or "forever" for as long as the connection lasts.',
   oneOf: [{ type: 'integer', minimum: 0 }, { const: 'forever' }],
 }
+
+/** For requests to which no `request_id` is given. */
+export const IDEMPOTENT: Json = {
+  'Idempotency-Key': {
+    type: 'string',
+    minLength: 1,
+    maxLength: 256,
+    description: 'The same on every retry: within a minute the answer is the first one.',
+  },
+}
+
+/** For requests that are held open. */
+export const PROCESSING: Json = {
+  Prefer: {
+    const: 'processing',
+    description: 'Say 102 as soon as the request stands in the queue.',
+  },
+}
+
+/** For streams. */
+export const RESUMED: Json = { 'Last-Event-ID': TEXT }
 
 /** An object; a name that ends with `!` is required. */
 export function object(members: Json, description?: string): Json {
@@ -41,6 +64,8 @@ export interface OperationParts {
   readonly body?: Json | undefined
   /** Query parameters; a name that ends with `!` is required. */
   readonly query?: Json | undefined
+  /** Headers that this path reads, apart from those that every path does. */
+  readonly headers?: Json | undefined
   /** What each status answers. The ones that every route shares are added. */
   readonly answers: Readonly<Record<string, Json>>
   /** Anybody may call it. */
@@ -49,12 +74,13 @@ export interface OperationParts {
 
 /** One method of a path. The parameters of the path itself are written from its braces. */
 export function operation(path: string, parts: OperationParts): Json {
-  const { summary, body, query = {}, answers, isOpen = false } = parts
+  const { summary, body, query = {}, headers = {}, answers, isOpen = false } = parts
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) =>
       parameter(`${name ?? ''}!`, 'path', TEXT),
     ),
     ...Object.entries(query).map(([name, type]) => parameter(name, 'query', type as Json)),
+    ...Object.entries(headers).map(([name, type]) => parameter(name, 'header', type as Json)),
   ]
   return {
     summary,

@@ -1,12 +1,16 @@
 import {
   answer,
   FLAG,
+  IDEMPOTENT,
   type Json,
   KIND,
+  KIND_OF_KEY,
   list,
   MODE,
   object,
   operation,
+  PROCESSING,
+  RESUMED,
   schema,
   TEXT,
   text,
@@ -35,6 +39,7 @@ export const LOCK_PATHS: Json = {
     post: operation('/v1/acquire', {
       summary: 'Ask for a lock, and wait for it if `wait_ms` says so.',
       body: ACQUIRE,
+      headers: PROCESSING,
       answers: {
         '200': answer('Granted, or queued with `detach`.', {
           oneOf: [schema('Granted'), schema('Queued')],
@@ -47,6 +52,7 @@ export const LOCK_PATHS: Json = {
     post: operation('/v1/release', {
       summary: 'Give up one step of a hold.',
       body: object({ ...ASKED, mode: MODE, token: WHOLE, request_id: TEXT }),
+      headers: IDEMPOTENT,
       answers: {
         '200': answer(
           'Given up; what is left of the hold.',
@@ -60,6 +66,7 @@ export const LOCK_PATHS: Json = {
     post: operation('/v1/renew', {
       summary: 'Make the lease of a hold later.',
       body: object({ ...ASKED, 'ttl_ms!': WHOLE, token: WHOLE }),
+      headers: IDEMPOTENT,
       answers: {
         '200': answer('Renewed.', object({ 'renewed!': FLAG, token: WHOLE, lease_ms: WHOLE })),
         '403': REFUSED,
@@ -74,6 +81,7 @@ export const LOCK_PATHS: Json = {
         request_id: TEXT,
         reason: { type: 'string', enum: ['cancelled', 'abandoned'] },
       }),
+      headers: IDEMPOTENT,
       answers: { '200': answer('Whether there was something.', object({ 'cancelled!': FLAG })) },
     }),
   },
@@ -81,6 +89,7 @@ export const LOCK_PATHS: Json = {
     post: operation('/v1/batch', {
       summary: 'Up to 1,000 commands that do not wait, in order.',
       body: list(object({ 'op!': TEXT })),
+      headers: IDEMPOTENT,
       answers: { '200': answer('The answers in order.', list(object({ 'status!': WHOLE }))) },
     }),
   },
@@ -99,12 +108,13 @@ export const LOCK_PATHS: Json = {
   '/v1/locks/{key}': {
     get: operation('/v1/locks/{key}', {
       summary: 'Who holds a key and who waits. A free key has empty lists.',
-      query: { kind: KIND, queue_limit: WHOLE },
+      query: { kind: KIND_OF_KEY, queue_limit: WHOLE },
       answers: { '200': answer('The key.', schema('Lock')) },
     }),
     delete: operation('/v1/locks/{key}', {
       summary: 'Force release, by an admin.',
-      query: { owner: TEXT, kind: KIND },
+      query: { owner: TEXT, kind: KIND_OF_KEY },
+      headers: IDEMPOTENT,
       answers: {
         '200': answer('How many holds ended.', object({ 'forced!': WHOLE })),
         '403': answer('Not an admin.', schema('Error')),
@@ -114,7 +124,7 @@ export const LOCK_PATHS: Json = {
   '/v1/locks/{key}/standing': {
     get: operation('/v1/locks/{key}/standing', {
       summary: 'Where one owner stands on a key.',
-      query: { 'owner!': TEXT, kind: KIND },
+      query: { 'owner!': TEXT, kind: KIND_OF_KEY },
       answers: {
         '200': answer(
           'Its hold and its places in the queue.',
@@ -138,7 +148,8 @@ export const LOCK_PATHS: Json = {
   '/v1/events': {
     get: operation('/v1/events', {
       summary: 'Every change, as Server-Sent Events; `Last-Event-ID` resumes.',
-      query: { prefix: TEXT, kind: KIND },
+      query: { prefix: TEXT, kind: KIND, session: TEXT },
+      headers: RESUMED,
       answers: { '200': text('A stream.', 'text/event-stream') },
     }),
   },

@@ -5,6 +5,8 @@ import {
   type Json,
   object,
   operation,
+  PROCESSING,
+  RESUMED,
   schema,
   list,
   TEXT,
@@ -32,6 +34,7 @@ export const OPERATION_PATHS: Json = {
         request_id: TEXT,
         version: TEXT,
       }),
+      headers: PROCESSING,
       answers: {
         '200': answer('Acquired, queued, or already done (`skip`).', schema('LockAnswer')),
         '403': answer('In use, or held where nobody queues.', schema('LockAnswer')),
@@ -74,6 +77,7 @@ export const OPERATION_PATHS: Json = {
     get: operation('/lock/subscribe', {
       summary: 'How operations on a resource end, and who is next, as Server-Sent Events.',
       query: LISTENED,
+      headers: RESUMED,
       answers: { '200': STREAM },
     }),
   },
@@ -81,6 +85,7 @@ export const OPERATION_PATHS: Json = {
     get: operation('/subscribe', {
       summary: 'The same as /lock/subscribe.',
       query: LISTENED,
+      headers: RESUMED,
       answers: { '200': STREAM },
     }),
   },

@@ -42,12 +42,13 @@ async function batch(exchange: Exchange): Promise<void> {
   exchange.send(status, answers)
 }
 
-async function answerItem({ engine }: Exchange, item: unknown): Promise<unknown> {
+async function answerItem({ engine, context }: Exchange, item: unknown): Promise<unknown> {
   let answer: JsonAnswer
   try {
     const command = toCommand(item)
     answer = writeOutcome(command, await engine.apply<Command>(command))
   } catch (error) {
+    context.failures.report(error)
     answer = toErrorAnswer(error)
   }
   return { status: answer.status, ...(answer.body as Record<string, unknown>) }

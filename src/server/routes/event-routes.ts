@@ -5,12 +5,11 @@ import type { Route } from '../http/route.ts'
 import { EventFeed } from '../streams/event-feed.ts'
 import type { NumberedEvent } from '../streams/event-hub.ts'
 import type { EventStream, StreamEvent } from '../streams/event-stream.ts'
-
-const HEARTBEAT_MS = 1_500
+import { joinSession } from './join-session.ts'
 
 /** Every change, as it happens. */
 export const EVENT_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/v1/events', access: 'client', handle: stream },
+  { method: 'GET', path: '/v1/events', access: 'client', isStream: true, handle: stream },
 ]
 
 async function stream(exchange: Exchange): Promise<void> {
@@ -27,18 +26,10 @@ async function stream(exchange: Exchange): Promise<void> {
   else opened.stream.onClose(leave)
 }
 
-/** The stream is a session too if it names one. Returns how to leave it. */
-async function joinSession(exchange: Exchange, onEnded: () => void): Promise<() => void> {
-  const { context, engine, principal } = exchange
-  const session = queryText(exchange, 'session')
-  if (session === undefined) return () => {}
-  return context.streamSessions.open({ engine, scope: principal.name, session, onEnded })
-}
-
 function feed(exchange: Exchange, show: Show): EventStream | undefined {
   const { context, request } = exchange
   if (exchange.isGone) return undefined
-  const opened = context.streams.open(exchange, HEARTBEAT_MS)
+  const opened = context.streams.open(exchange)
   const fed = new EventFeed({
     hub: context.events,
     stream: opened,

@@ -79,7 +79,6 @@ function refuseLock(refused: Refused): JsonAnswer {
     case 'limit':
       throw new HttpError(429, code, {
         message: 'too many wait already; try again, as after a timeout',
-        headers: { 'retry-after': '1' },
       })
     default: {
       const error = REASONS[code] ?? 'the lock is not given'

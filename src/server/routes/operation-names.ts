@@ -1,10 +1,11 @@
-import { isLockError, type LockError } from '../../engine/errors.ts'
+import { isLockError } from '../../engine/errors.ts'
 import { problemWith } from '../../law/validate.ts'
 import { type Field, readFields } from '../../protocol/json/fields.ts'
-import { badRequest, type HttpError } from '../http/http-error.ts'
+import { toBadField, type WireNames } from '../http/bad-field.ts'
+import { badRequest } from '../http/http-error.ts'
 
 /** What an operation's caller calls the fields of a command; others are in the wire's case. */
-const WIRE_NAMES: Readonly<Record<string, string>> = {
+const WIRE_NAMES: WireNames = {
   key: 'resource_id',
   resource: 'resource_id',
   node: 'node_id',
@@ -30,7 +31,8 @@ export interface Subject {
 /** For calls that only read, and so never show the law what they were asked; throws where it is wrong. */
 export function checkSubject({ type, resource, node = 'anybody' }: Subject): void {
   const problem = problemWith({ kind: 'withdraw', type, resource, node })
-  if (problem !== undefined) throw badRequest(toWireName(problem.field), problem.message)
+  if (problem === undefined) return
+  throw badRequest(WIRE_NAMES[problem.field] ?? problem.field, problem.message)
 }
 
 /** As the promise; but a field that the engine finds wrong is called what the caller calls it. */
@@ -38,18 +40,7 @@ export async function inWireNames<Answer>(asking: Promise<Answer>): Promise<Answ
   try {
     return await asking
   } catch (error) {
-    if (isLockError(error, 'LOCK_INVALID_ARGUMENT')) throw toWireNames(error)
-    throw error
+    const isInvalid = isLockError(error, 'LOCK_INVALID_ARGUMENT')
+    throw (isInvalid ? toBadField(error, WIRE_NAMES) : undefined) ?? error
   }
-}
-
-function toWireNames({ message, details }: LockError): HttpError {
-  const field = String(details['field'])
-  const found = message.indexOf(`${field} `)
-  const rest = found === -1 ? message : message.slice(found + field.length + 1)
-  return badRequest(toWireName(field), rest)
-}
-
-function toWireName(field: string): string {
-  return WIRE_NAMES[field] ?? field.replaceAll(/[A-Z]/g, (one) => `_${one.toLowerCase()}`)
 }

@@ -37,7 +37,7 @@ async function lock(exchange: Exchange): Promise<void> {
     node: asked.nodeId,
     version: asked.version,
     requestId: asked.requestId,
-    ttlMs: asked.ttlMs ?? operationTtlMs(context),
+    ttlMs: asked.ttlMs,
     waitMs: asked.waitMs,
     lane: laneOf(context, asked.subtype),
     session: asked.session,
@@ -50,14 +50,6 @@ async function lock(exchange: Exchange): Promise<void> {
   if (outcome.kind === 'granted') context.operations.claim(asked.resourceId, outcome.token)
   const { status, body } = toLockAnswer(outcome as OutcomeOf<Begin>)
   exchange.send(status, body)
-}
-
-/**
- * The lease of a client that asked for none, never renews, and may work for an hour. An operator's limit
- * is for what clients ask, and must not turn away those who ask for nothing.
- */
-export function operationTtlMs({ settings, limits }: ServerContext): number {
-  return Math.min(settings.operationTtlMs, limits.ttl)
 }
 
 /** A subtype means nothing where there are no lanes, whatever it is. */

@@ -1,4 +1,5 @@
 import type { Route } from '../http/route.ts'
+import { SESSION_ROUTE } from '../sessions/session-route.ts'
 import { BATCH_ROUTES } from './batch-route.ts'
 import { CONTRACT_ROUTES } from './contract-routes.ts'
 import { EVENT_ROUTES } from './event-routes.ts'
@@ -22,6 +23,7 @@ export const ROUTES: readonly Route[] = [
   ...OPERATION_ROUTES,
   ...STATUS_ROUTES,
   ...SUBSCRIBE_ROUTES,
+  SESSION_ROUTE,
   ...HEALTH_ROUTES,
   ...PAGE_ROUTES,
 ]

@@ -14,7 +14,6 @@ import type { Exchange } from '../http/exchange.ts'
 import { neededQueryText } from '../http/query-reader.ts'
 import type { Route } from '../http/route.ts'
 import { checkSubject, inWireNames, readAsked, type Subject } from './operation-names.ts'
-import { operationTtlMs } from './operation-routes.ts'
 import { inspectResource, successToSkip } from './operation-state.ts'
 
 /** How operations stand, and who references what. */
@@ -50,7 +49,7 @@ async function pollStatus(exchange: Exchange): Promise<void> {
   const state = await inspectResource(exchange.engine, subject.resource)
   exchange.send(200, {
     ...standing,
-    ...toResourceStatus(exchange, state, type),
+    ...toResourceStatus(exchange, state, subject),
     ...standing,
   } satisfies NodeStatus)
 }
@@ -79,7 +78,6 @@ async function ask(
   { engine, context }: Exchange,
   { type, resource, node, version }: NodeSubject,
 ): Promise<PolledStanding> {
-  const ttlMs = operationTtlMs(context)
   const { coordination } = context.settings
   const begin: Begin = {
     kind: 'begin',
@@ -87,7 +85,6 @@ async function ask(
     resource,
     node,
     version,
-    ttlMs,
     coordination,
   }
   const outcome = await engine.apply(begin)
@@ -112,18 +109,20 @@ function toPolledStanding(outcome: OutcomeOf<Begin>): PolledStanding {
 async function showStatus(exchange: Exchange): Promise<void> {
   const type = neededQueryText(exchange, 'type')
   const resource = neededQueryText(exchange, 'resource_id')
-  checkSubject({ type, resource })
+  const subject = { type, resource }
+  checkSubject(subject)
   const state = await inWireNames(inspectResource(exchange.engine, resource))
-  exchange.send(200, toResourceStatus(exchange, state, type))
+  exchange.send(200, toResourceStatus(exchange, state, subject))
 }
 
 function toResourceStatus(
   { context }: Exchange,
-  { holders, queue, references, remembered }: InspectReply,
-  type: string,
+  state: InspectReply,
+  subject: Subject,
 ): ResourceStatus {
+  const { holders, queue, references } = state
   const [holder] = holders
-  const isDone = remembered.some((one) => one.type === type) && holder?.type !== type
+  const isDone = successToSkip(state, subject, context.settings) !== undefined
   const sinceMs = context.clock.wallMs() - (holder?.heldMs ?? 0)
   return {
     held: holder !== undefined,

@@ -1,18 +1,17 @@
-import { PrincipalView } from '../access/principal-view.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { neededQueryText, queryText } from '../http/query-reader.ts'
 import type { Route } from '../http/route.ts'
 import type { EventStream } from '../streams/event-stream.ts'
 import { OperationSubscription } from '../streams/operation-subscription.ts'
 import { PlaceKeeper } from '../streams/place-keeper.ts'
+import { joinSession } from './join-session.ts'
 import { checkSubject, inWireNames, type Subject } from './operation-names.ts'
-import { operationTtlMs } from './operation-routes.ts'
 import { lookAtStanding, lookFirst } from './subscribe-opening.ts'
 
 /** Be told how operations end and who is next. */
 export const SUBSCRIBE_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/lock/subscribe', access: 'client', handle: subscribe },
-  { method: 'GET', path: '/subscribe', access: 'client', handle: subscribe },
+  { method: 'GET', path: '/lock/subscribe', access: 'client', isStream: true, handle: subscribe },
+  { method: 'GET', path: '/subscribe', access: 'client', isStream: true, handle: subscribe },
 ]
 
 /**
@@ -22,15 +21,8 @@ export const SUBSCRIBE_ROUTES: readonly Route[] = [
  */
 const COMMENT_MS_UNNAMED = 30_000
 
-/** Those who say who they are know what a comment is. */
-const COMMENT_MS_NAMED = 1_500
-
 /** How long after its opening a stream is told of a grant that nobody has taken. */
 const REMINDER_MS = 1_000
-
-interface Listener extends Subject {
-  readonly session: string | undefined
-}
 
 async function subscribe(exchange: Exchange): Promise<void> {
   const listener = readListener(exchange)
@@ -48,12 +40,11 @@ async function subscribe(exchange: Exchange): Promise<void> {
   }
 }
 
-function readListener(exchange: Exchange): Listener {
+function readListener(exchange: Exchange): Subject {
   const listener = {
     type: neededQueryText(exchange, 'type'),
     resource: neededQueryText(exchange, 'resource_id'),
     node: queryText(exchange, 'node_id'),
-    session: queryText(exchange, 'session'),
   }
   checkSubject(listener)
   return listener
@@ -62,16 +53,16 @@ function readListener(exchange: Exchange): Listener {
 /** Answers with a stream, and says in `cleanUps` what has to be undone after it. */
 async function listen(
   exchange: Exchange,
-  listener: Listener,
+  listener: Subject,
   cleanUps: (() => void)[],
 ): Promise<EventStream | undefined> {
   const { context } = exchange
-  const { resource, node, session } = listener
-  const view = new PrincipalView(exchange.principal, () => NOBODY)
+  const { resource, node } = listener
+  const view = context.access.viewOf(exchange.principal)
   const looking = { subject: listener, view }
   const subscription = new OperationSubscription(listener, view)
   const opened: { stream?: EventStream } = {}
-  cleanUps.push(await joinSession(exchange, session, () => opened.stream?.close()))
+  cleanUps.push(await joinSession(exchange, () => opened.stream?.close()))
   // Listening begins before looking, so that nothing falls between the two.
   const stop = context.operations.listen(resource, (news) => {
     subscription.hear(news)
@@ -80,32 +71,15 @@ async function listen(
   cleanUps.push(stop)
   const { news, position } = await inWireNames(lookFirst(exchange, looking))
   if (exchange.isGone) return undefined
-  if (session !== undefined) tellGrace(exchange)
-  const isNamed = node !== undefined || session !== undefined
-  const stream = context.streams.open(exchange, isNamed ? COMMENT_MS_NAMED : COMMENT_MS_UNNAMED)
+  // Those who say who they are know what a comment is.
+  const isNamed = node !== undefined || queryText(exchange, 'session') !== undefined
+  const stream = context.streams.open(exchange, isNamed ? undefined : COMMENT_MS_UNNAMED)
   opened.stream = stream
   if (node === undefined) cleanUps.push(remind(exchange, resource, subscription))
   else cleanUps.push(keepPlace(exchange, { ...listener, node }))
   subscription.open(stream, news)
   if (position !== undefined) stream.comment(`waiting, position ${position}`)
   return stream
-}
-
-/** A client that holds something has to know when the server gives up on it. */
-function tellGrace({ context, response }: Exchange): void {
-  response.setHeader('session-grace-ms', context.sessionGraceMs)
-}
-
-const NOBODY: ReadonlySet<string> = new Set()
-
-async function joinSession(
-  { context, engine, principal }: Exchange,
-  session: string | undefined,
-  onEnded: () => void,
-): Promise<() => void> {
-  if (session === undefined) return () => {}
-  const scope = principal.name
-  return inWireNames(context.streamSessions.open({ engine, scope, session, onEnded }))
 }
 
 /** The engine has lost track: how things stand is said again. */
@@ -146,7 +120,7 @@ function keepPlace(
 ): () => void {
   const { coordination, waiterPatienceMs } = context.settings
   const keeper = new PlaceKeeper(engine, {
-    begin: { kind: 'begin', type, resource, node, ttlMs: operationTtlMs(context), coordination },
+    begin: { kind: 'begin', type, resource, node, coordination },
     patienceMs: waiterPatienceMs,
     clock: context.clock,
   })

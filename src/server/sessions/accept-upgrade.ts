@@ -15,7 +15,10 @@ export function acceptUpgrade(request: IncomingMessage, socket: Duplex): void {
   const key = headers['sec-websocket-key']
   const version = headers['sec-websocket-version']
   if (method !== 'GET') {
-    throw new HttpError(405, 'method_not_allowed', { message: 'a WebSocket is opened with GET' })
+    throw new HttpError(405, 'method_not_allowed', {
+      message: 'a WebSocket is opened with GET',
+      headers: { allow: 'GET' },
+    })
   }
   if (key === undefined || !KEY.test(key)) throw badRequest('sec-websocket-key', 'makes no sense')
   if (version !== WEBSOCKET_VERSION) {

@@ -1,34 +1,25 @@
 import { applyEarly } from '../../engine/apply-directly.ts'
 import { EarlyOutcome } from '../../engine/early-outcome.ts'
 import type { LockEngine, WatchEvent, WatchFilter } from '../../engine/engine.ts'
-import { createError } from '../../engine/errors.ts'
 import type { Query } from '../../engine/queries.ts'
 import type { CancelReason, Command } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import { isHeldOpen } from '../../law/waiting.ts'
 import { writeOutcome } from '../../protocol/session/outcome-codec.ts'
-import { ProtocolError } from '../../protocol/session/protocol-error.ts'
-import {
-  writeDone,
-  writeFailure,
-  writeLost,
-  writeOver,
-  writeReply,
-} from '../../protocol/session/server-frames.ts'
+import { writeDone, writeLost, writeOver } from '../../protocol/session/server-frames.ts'
 import type { Timer } from '../../time/clock.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
 import type { Series } from '../metrics/registry.ts'
 import type { SessionEnd } from '../metrics/session-metrics.ts'
 import { withdraw } from '../waiting/withdraw.ts'
-import { OPEN_REQUESTS_MAX } from './connection-limits.ts'
+import { AnswerWriter } from './answer-writer.ts'
 import { EarlyAnswers } from './early-answers.ts'
-import { toFailure } from './failure.ts'
 import { LawSession } from './law-session.ts'
+import { OpenRequests } from './open-requests.ts'
 import { Outbox } from './outbox.ts'
 import type { SessionConnection } from './session-connection.ts'
 import { SessionWatches } from './session-watches.ts'
 import { WaitingRequests } from './waiting-requests.ts'
-import { writeAnswer } from './write-answer.ts'
 
 export interface ClientSessionParts {
   readonly id: string
@@ -40,6 +31,10 @@ export interface ClientSessionParts {
   readonly setTimer: (onOver: () => void) => Timer
   /** Counts what is asked for. */
   readonly requests: Series
+  /** Counts a watch, or throws where there are too many; returns how to say that it is over. */
+  readonly takeWatch: () => () => void
+  /** Told of every error that becomes an answer, or keeps one from being given. */
+  readonly onFailure: (error: unknown) => void
   /** Told once, when nobody can come back to it any more. */
   readonly onEnded: (end: SessionEnd) => void
 }
@@ -63,6 +58,8 @@ export class ClientSession {
   readonly #parts: ClientSessionParts
   readonly #engine: LockEngine
   readonly #outbox = new Outbox()
+  readonly #answers: AnswerWriter
+  readonly #requests: OpenRequests
   readonly #waiting: WaitingRequests
   readonly #early = new EarlyAnswers({
     onDurable: ({ id, command, outcome }) => this.#settle(id, command, outcome),
@@ -73,29 +70,31 @@ export class ClientSession {
   #gate: (() => void)[] | undefined
   #connection: SessionConnection | undefined
   #grace: Timer | undefined
-  #lastId = 0
-  #openCount = 0
   /** The frame that says that the session has ended in the engine, while nobody has confirmed it. */
   #overFrame = 0
   #onEndHeard: (() => void) | undefined
   #isOver = false
   #isStopped = false
-  /** Nothing new is begun any more. */
-  #isWindingUp = false
-  #onAnswered: (() => void) | undefined
 
   constructor(parts: ClientSessionParts) {
-    const { id, engine, graceMs } = parts
+    const { id, engine, graceMs, onFailure } = parts
     this.id = id
     this.#parts = parts
     this.#engine = engine
+    this.#answers = new AnswerWriter(this.#outbox, onFailure)
     this.#waiting = new WaitingRequests(engine)
-    this.#watches = new SessionWatches(engine, this.#outbox)
-    this.law = new LawSession({ engine, session: id, graceMs, onOver: () => this.#tellOver() })
+    this.#requests = new OpenRequests({
+      asked: parts.requests,
+      countWaiting: () => this.#waiting.size,
+      onTooMany: (one, error) => this.#fail(one, error),
+    })
+    this.#watches = new SessionWatches(engine, this.#outbox, parts.takeWatch)
+    const onOver = (): void => this.#tellOver()
+    this.law = new LawSession({ engine, session: id, graceMs, onOver, onFailure })
   }
 
   get lastId(): number {
-    return this.#lastId
+    return this.#requests.lastId
   }
 
   /** Nobody can come to it any more. */
@@ -178,7 +177,7 @@ export class ClientSession {
   }
 
   command(id: number, command: Command, mayAbort: boolean): void {
-    if (!this.#take(id)) return
+    if (!this.#requests.take(id)) return
     const isEarly = this.#gate !== undefined || (!this.law.isOpen && this.#isInSession(command))
     if (isEarly) this.#gateOpening().push(() => this.#run(id, command, mayAbort))
     else this.#run(id, command, mayAbort)
@@ -190,13 +189,12 @@ export class ClientSession {
   }
 
   read(id: number, query: Query): void {
-    if (!this.#take(id)) return
+    if (!this.#requests.take(id)) return
     const run = (): void => {
       this.#engine.read(query).then(
         (reply) => {
-          this.#closeOne()
-          if (!this.#isOver)
-            writeAnswer(this.#outbox.open(), id, (writer) => writeReply(writer, id, reply))
+          this.#requests.closeOne()
+          if (!this.#isOver) this.#answers.reply(id, reply)
         },
         (error: unknown) => this.#fail(id, error),
       )
@@ -206,11 +204,11 @@ export class ClientSession {
   }
 
   watch(id: number, filter: WatchFilter): void {
-    if (this.#take(id)) this.#finish(id, this.#watches.open(id, filter))
+    if (this.#requests.take(id)) this.#finish(id, this.#watches.open(id, filter))
   }
 
   unwatch(id: number, watch: number): void {
-    if (this.#take(id)) this.#finish(id, this.#watches.close(watch))
+    if (this.#requests.take(id)) this.#finish(id, this.#watches.close(watch))
   }
 
   /** An event about a hold that was taken in this session. */
@@ -233,16 +231,9 @@ export class ClientSession {
     void this.#end(end)
   }
 
-  /**
-   * The server is about to stop: what arrives from now on is not begun. Resolves when everything that was
-   * is answered, apart from those who wait.
-   */
-  async windUp(): Promise<void> {
-    this.#isWindingUp = true
-    if (this.#isAnswered) return
-    await new Promise<void>((resolve) => {
-      this.#onAnswered = resolve
-    })
+  /** The server is about to stop. Resolves when what it has begun is answered, apart from those who wait. */
+  windUp(): Promise<void> {
+    return this.#requests.windUp()
   }
 
   /** The server stops: nobody is cancelled because of it, and clients ask the next one. */
@@ -275,19 +266,6 @@ export class ClientSession {
       if (this.pulses.size > 0) this.#startGrace()
       else this.abandon('gone')
     })
-  }
-
-  /** Whether a request is new. One that was seen before is answered, or will be, by what is kept. */
-  #take(id: number): boolean {
-    if (!Number.isSafeInteger(id) || id <= 0) throw new ProtocolError('a request needs an id')
-    if (id <= this.#lastId || this.#isWindingUp) return false
-    this.#lastId = id
-    this.#openCount += 1
-    this.#parts.requests.value += 1
-    if (this.#openCount <= OPEN_REQUESTS_MAX) return true
-    const message = `more than ${OPEN_REQUESTS_MAX} requests of one session are open`
-    this.#fail(id, createError('LOCK_LIMIT', message))
-    return false
   }
 
   #isInSession(command: Command): boolean {
@@ -329,7 +307,7 @@ export class ClientSession {
     if (!(answer instanceof Promise)) return this.#settle(id, command, answer)
     if (isWaited) {
       this.#waiting.add({ id, command, controller })
-      this.#lookWhetherAnswered()
+      this.#requests.look()
     }
     answer.then(
       (outcome) => {
@@ -347,7 +325,7 @@ export class ClientSession {
     if (outcome.kind === 'refused' && outcome.code === 'no_session' && this.#isInSession(command)) {
       if (!this.#isOver) return this.#askAnew(id, command)
     }
-    this.#closeOne()
+    this.#requests.closeOne()
     const isWaited = isHeldOpen(command)
     if (this.#isOver) {
       // After a stop of the server the client comes back for it with the same request.
@@ -368,7 +346,7 @@ export class ClientSession {
   #finish(id: number, done: Promise<void>): void {
     done.then(
       () => {
-        this.#closeOne()
+        this.#requests.closeOne()
         if (!this.#isOver) writeDone(this.#outbox.open(), id)
       },
       (error: unknown) => this.#fail(id, error),
@@ -376,22 +354,8 @@ export class ClientSession {
   }
 
   #fail(id: number, error: unknown): void {
-    this.#closeOne()
-    if (this.#isOver) return
-    writeAnswer(this.#outbox.open(), id, (writer) => writeFailure(writer, id, toFailure(error)))
-  }
-
-  /** A request is about to be answered. */
-  #closeOne(): void {
-    this.#openCount -= 1
-    this.#lookWhetherAnswered()
-  }
-
-  #lookWhetherAnswered(): void {
-    if (this.#onAnswered !== undefined && this.#isAnswered) this.#onAnswered()
-  }
-
-  get #isAnswered(): boolean {
-    return this.#openCount === this.#waiting.size
+    this.#parts.onFailure(error)
+    this.#requests.closeOne()
+    if (!this.#isOver) this.#answers.fail(id, error)
   }
 }

@@ -7,6 +7,8 @@ export interface LawSessionParts {
   readonly graceMs: number
   /** Told that the session had ended in the engine, with everything that was held in it. */
   readonly onOver: () => void
+  /** Told why a sign of life did not reach the engine. */
+  readonly onFailure: (error: unknown) => void
 }
 
 /**
@@ -66,8 +68,9 @@ export class LawSession {
       if (outcome.kind !== 'refused') return 'counts'
       this.end()
       return 'over'
-    } catch {
+    } catch (error) {
       // The engine is out of reach: the client must not rely on having been heard.
+      this.#parts.onFailure(error)
       return 'unheard'
     } finally {
       this.#touches -= 1

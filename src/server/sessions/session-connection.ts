@@ -15,6 +15,7 @@ import {
 import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
 import { FrameSocket } from '../../protocol/websocket/frame-socket.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
+import type { Principal } from '../access/principal.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
 import type { SessionMetrics } from '../metrics/session-metrics.ts'
 import type { ClientSession } from './client-session.ts'
@@ -28,6 +29,7 @@ import type { FrameSink } from './outbox.ts'
 
 /** What a connection finds its session with. */
 export interface Caller {
+  readonly principal: Principal
   readonly engine: LockEngine
   readonly view: PrincipalView
 }
@@ -50,6 +52,8 @@ export interface SessionConnectionParts {
   readonly metrics: SessionMetrics
   /** The session of a hello; `undefined` if it only vouches for one that is not there. */
   readonly greet: (hello: Hello, caller: Caller) => Promise<Greeting | undefined>
+  /** Told of what goes wrong here and is no fault of the client. */
+  readonly onFailure: (error: unknown) => void
   readonly onClosed: () => void
 }
 
@@ -209,7 +213,9 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
       if (!isBinary) throw new ProtocolError('a session speaks in binary frames')
       readClientFrame(data, this)
     } catch (error) {
-      const why = error instanceof ProtocolError ? error.message : 'this makes no sense'
+      const isTheirs = error instanceof ProtocolError
+      if (!isTheirs) this.#parts.onFailure(error)
+      const why = isTheirs ? error.message : 'this makes no sense'
       this.close(CLOSE_CODES.protocol, why.slice(0, 120))
     }
     if (session !== undefined && session.keptBytes > UNCONFIRMED_BYTES_MAX) {

@@ -2,13 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { GRACE_MS_MAX } from '../../law/limits.ts'
+import { createError, isLockError, type LockError } from '../../engine/errors.ts'
+import { GRACE_MS_MAX, ID_BYTES_MAX } from '../../law/limits.ts'
 import type { Hello } from '../../protocol/session/client-message.ts'
 import { CLOSE_CODES } from '../../protocol/session/session-limits.ts'
 import type { Timer } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
 import { toErrorAnswer } from '../http/error-answer.ts'
 import { HttpError } from '../http/http-error.ts'
+import { refuseUpgrade } from '../http/refuse-upgrade.ts'
 import type { SessionMetrics } from '../metrics/session-metrics.ts'
 import type { ServerContext } from '../server-context.ts'
 import type { NumberedEvent } from '../streams/event-hub.ts'
@@ -16,8 +18,8 @@ import { acceptUpgrade } from './accept-upgrade.ts'
 import { ClientSession } from './client-session.ts'
 import { HEARTBEAT_MS_MAX, HEARTBEATS_PER_GRACE, WIND_UP_MS_MAX } from './connection-limits.ts'
 import { type Caller, type Greeting, SessionConnection } from './session-connection.ts'
+import { SESSION_ROUTE } from './session-route.ts'
 
-const PATH = '/v1/session'
 const ID_BYTES = 16
 
 /** Every session of one server, and the door to them. */
@@ -48,14 +50,20 @@ export class SessionHub {
 
   /** For the `upgrade` event of an HTTP server. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const isKnown = pathOf(request) === SESSION_ROUTE.path
     try {
-      if (this.#isClosed) throw new HttpError(503, 'unavailable', { message: 'the server stops' })
+      if (this.#isClosed) throw createError('LOCK_ENGINE_CLOSED', 'the server stops')
+      if (!isKnown) throw nothingHere()
       const caller = this.#admit(request)
       acceptUpgrade(request, socket)
       // Of an HTTP server it is a socket of the network, plain or with TLS.
       this.#accept(socket as Socket, head, caller)
     } catch (error) {
-      refuse(socket, error)
+      const answer = toErrorAnswer(error)
+      this.#context.failures.report(error)
+      this.#context.log.debug('session refused', { status: answer.status })
+      this.#context.metrics.requests.add(isKnown ? SESSION_ROUTE : undefined, answer.status)
+      refuseUpgrade(request, socket, answer)
     }
   }
 
@@ -79,13 +87,9 @@ export class SessionHub {
   }
 
   #admit(request: IncomingMessage): Caller {
-    const path = (request.url ?? '').split('?', 1)[0]
-    if (path !== PATH) {
-      throw new HttpError(404, 'not_found', { message: `sessions are opened at ${PATH}` })
-    }
     const { access } = this.#context
-    const principal = access.authenticate(request, 'client')
-    return { engine: access.engineFor(principal), view: access.viewOf(principal) }
+    const principal = access.authenticate(request, SESSION_ROUTE.access)
+    return { principal, engine: access.engineFor(principal), view: access.viewOf(principal) }
   }
 
   #accept(socket: Socket, head: Buffer, caller: Caller): void {
@@ -98,6 +102,7 @@ export class SessionHub {
       heartbeatMs: this.#heartbeatMs,
       metrics: this.#metrics,
       greet: (hello) => this.#greet(hello, caller),
+      onFailure: (error) => this.#onFailure(error),
       onClosed: () => this.#connections.delete(connection),
     })
     this.#connections.add(connection)
@@ -116,22 +121,27 @@ export class SessionHub {
       // Who has not heard its welcome still counts the frames of the server before, and what it held there.
       const resumed = pulse || known.isMet
       const kept = touch === 'counts' && (resumed || known.law.isOpen)
-      if (!pulse && resumed) this.#metrics.resumed.value += 1
+      if (!pulse && resumed) {
+        this.#metrics.resumed.value += 1
+        this.#tell('resumed', caller.view.toStored(known.id), hello)
+      }
       return { session: known, resumed, kept }
     }
     if (pulse) return undefined
     const session = this.#create(id ?? randomBytes(ID_BYTES).toString('hex'), caller)
+    this.#tell('opened', caller.view.toStored(session.id), hello)
     try {
       const kept = id !== undefined && (await session.law.adopt())
-      if (session.isOver) throw new Error('the engine took longer than the grace')
+      if (session.isOver) throw tooSlow()
       return { session, resumed: false, kept }
     } catch (error) {
+      this.#onFailure(error)
       session.abandon('gone')
       throw error
     }
   }
 
-  #create(id: string, { engine, view }: Caller): ClientSession {
+  #create(id: string, { principal, engine, view }: Caller): ClientSession {
     const stored = view.toStored(id)
     const session = new ClientSession({
       id,
@@ -140,8 +150,11 @@ export class SessionHub {
       graceMs: this.#graceMs,
       setTimer: (onOver) => this.#context.clock.setTimer(this.#context.sessionGraceMs, onOver),
       requests: this.#metrics.requests,
+      takeWatch: () => this.#context.streams.take(principal.name),
+      onFailure: (error) => this.#onFailure(error),
       onEnded: (end) => {
         this.#metrics.ended[end].value += 1
+        this.#context.log.debug('session ended', { session: stored, reason: end })
         if (this.#sessions.get(stored) === session) this.#sessions.delete(stored)
         for (const pulse of session.pulses) {
           pulse.close(CLOSE_CODES.unknownSession, 'the session has ended')
@@ -153,6 +166,18 @@ export class SessionHub {
     this.#sessions.set(stored, session)
     this.#metrics.opened.value += 1
     return session
+  }
+
+  /** A client says who it is for operators alone, so a log is where its name goes. */
+  #tell(what: 'opened' | 'resumed', stored: string, { client }: Hello): void {
+    const { log } = this.#context
+    log.debug(`session ${what}`, { session: stored, client: client.slice(0, ID_BYTES_MAX) })
+  }
+
+  #onFailure(error: unknown): void {
+    const { failures, metrics } = this.#context
+    failures.report(error)
+    if (isLockError(error, 'LOCK_LIMIT')) metrics.refused('session', 'limit')
   }
 
   #onEvent({ event }: NumberedEvent): void {
@@ -196,20 +221,20 @@ async function dismiss(session: ClientSession, late: Promise<void>): Promise<voi
   session.connection?.comeBack()
 }
 
-function isId(text: string): boolean {
-  return text.length === ID_BYTES * 2 && /^[0-9a-f]+$/.test(text)
+function pathOf({ url = '' }: IncomingMessage): string {
+  const mark = url.indexOf('?')
+  return mark === -1 ? url : url.slice(0, mark)
 }
 
-function refuse(socket: Duplex, error: unknown): void {
-  const { status, body, headers = {} } = toErrorAnswer(error)
-  const text = JSON.stringify(body)
-  const lines = [
-    `HTTP/1.1 ${status} Refused`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(text)}`,
-    'connection: close',
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ]
-  socket.on('error', () => {})
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`)
+function nothingHere(): HttpError {
+  const message = `sessions are opened at ${SESSION_ROUTE.path}`
+  return new HttpError(404, 'not_found', { message })
+}
+
+function tooSlow(): LockError {
+  return createError('LOCK_ENGINE_UNAVAILABLE', 'the engine took longer than the grace')
+}
+
+function isId(text: string): boolean {
+  return text.length === ID_BYTES * 2 && /^[0-9a-f]+$/.test(text)
 }

@@ -8,33 +8,39 @@ interface Watch {
   /** The latest event that was not told, because the client is too far behind. */
   missed: WatchEvent | undefined
   isClosed: boolean
+  /** It is not counted any more. */
+  readonly leave: () => void
 }
 
 /** The watches of one session. A client that does not keep up is told so, once, instead of more events. */
 export class SessionWatches {
   readonly #engine: LockEngine
   readonly #outbox: Outbox
+  readonly #take: () => () => void
   readonly #watches = new Map<number, Watch>()
 
-  constructor(engine: LockEngine, outbox: Outbox) {
+  /** `take` counts a watch or throws, and returns how to say that it is over. */
+  constructor(engine: LockEngine, outbox: Outbox, take: () => () => void) {
     this.#engine = engine
     this.#outbox = outbox
+    this.#take = take
   }
 
   async open(id: number, filter: WatchFilter): Promise<void> {
-    const watch: Watch = { watching: undefined, missed: undefined, isClosed: false }
+    const leave = this.#take()
+    const watch: Watch = { watching: undefined, missed: undefined, isClosed: false, leave }
     this.#watches.set(id, watch)
-    const watching = await this.#engine.watch(filter, (event) => this.#tell(id, watch, event))
-    watch.watching = watching
-    if (watch.isClosed) await watching.close()
+    try {
+      watch.watching = await this.#engine.watch(filter, (event) => this.#tell(id, watch, event))
+    } catch (error) {
+      this.#forget(id)
+      throw error
+    }
+    if (watch.isClosed) await watch.watching.close()
   }
 
   async close(id: number): Promise<void> {
-    const watch = this.#watches.get(id)
-    this.#watches.delete(id)
-    if (watch === undefined) return
-    watch.isClosed = true
-    await watch.watching?.close()
+    await this.#forget(id)?.watching?.close()
   }
 
   closeAll(): void {
@@ -53,6 +59,15 @@ export class SessionWatches {
       watch.missed = undefined
       writeEvent(this.#outbox.open(), id, { kind: 'reset', id: eventId, atMs })
     }
+  }
+
+  #forget(id: number): Watch | undefined {
+    const watch = this.#watches.get(id)
+    if (watch === undefined) return undefined
+    this.#watches.delete(id)
+    watch.isClosed = true
+    watch.leave()
+    return watch
   }
 
   #tell(id: number, watch: Watch, event: WatchEvent): void {

@@ -94,12 +94,16 @@ describe('listening beyond this machine', () => {
     ['127.0.0.1', true],
     ['127.255.0.9', true],
     ['::1', true],
+    ['[::1]', true],
     ['localhost', true],
+    ['LOCALHOST', true],
     ['0.0.0.0', false],
     ['::', false],
     ['', false],
     ['example.org', false],
     ['128.0.0.1', false],
+    ['127.0.0.1.evil.example', false],
+    ['127.0.0.256', false],
   ])('%j is this machine only: %s', (host, expected) => {
     expect(isLoopback(host)).toBe(expected)
   })

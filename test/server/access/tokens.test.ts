@@ -56,6 +56,8 @@ describe('a session', () => {
     expect(await open({})).toBe(401)
     expect(await open({ authorization: 'Bearer nobody' })).toBe(401)
     expect(await open({ authorization: 'Bearer alice-token' })).toBe(101)
+    const { text } = (await served.call('/metrics', { token: 'alice-token' })).body
+    expect(text).toContain('holdfast_http_requests_total{route="GET /v1/session",status="401"} 2\n')
   })
 
   it('is not opened by a page of another site', async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sendRaw } from '../limits/raw-http.ts'
 import { type Served, serve } from '../served.ts'
 
 let served: Served
@@ -19,6 +20,28 @@ it('a server is ready while its engine answers', async () => {
   const { status, body, headers } = await served.call('/readyz')
   expect([status, body['retryable'], headers.get('retry-after')]).toEqual([503, true, '1'])
   expect((await served.call('/healthz')).status).toBe(200)
+})
+
+it.each(['/healthz', '/readyz', '/v1/locks/k', '/nothing'])(
+  'the head of %s is what its answer begins with',
+  async (path) => {
+    const { port } = served.server.address
+    const end = 'HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n'
+    const [head = '', body] = (await sendRaw(port, `HEAD ${path} ${end}`)).split('\r\n\r\n')
+    const [whole = ''] = (await sendRaw(port, `GET ${path} ${end}`)).split('\r\n\r\n')
+    expect(body).toBe('')
+    expect(withoutDate(head)).toBe(withoutDate(whole))
+    expect(head).toMatch(/content-length: \d\d/)
+  },
+)
+
+function withoutDate(head: string): string {
+  return head.replace(/\r\ndate: [^\r]+/i, '')
+}
+
+it('a session that is not asked for as a WebSocket is told what is missing', async () => {
+  const { status, headers } = await served.call('/v1/session')
+  expect([status, headers.get('upgrade')]).toEqual([426, 'websocket'])
 })
 
 it('the description is served', async () => {

@@ -23,6 +23,9 @@ function createLog(options: Partial<LogOptions> = {}): Log {
   })
 }
 
+const NASTY =
+  'a\nlevel=error\r\u001b[2J\u0007\u007f\u0085\u009b31m\u2028\u202e\u061c\u200b\u{e0001}'
+
 describe('a log', () => {
   it('for machines has one object in each line', () => {
     createLog().info('hello', { key: 'a', count: 1, nothing: undefined })
@@ -37,11 +40,14 @@ describe('a log', () => {
   })
 
   it.each(['json', 'pretty'] as const)('nobody forges a line or drives a terminal: %s', (form) => {
-    const nasty = 'a\nlevel=error\r\u001b[2J\u0007\u007f\u0085\u009b31m\u2028\u202e'
-    createLog({ form }).info(nasty, { [nasty]: nasty })
+    createLog({ form }).info(NASTY, { [NASTY]: NASTY })
     expect(lines).toHaveLength(1)
-    // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
-    expect(lines[0]?.slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u2028\u202e]/)
+    expect(lines[0]?.slice(0, -1)).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  })
+
+  it('for machines says such names as they are', () => {
+    createLog().info('hello', { key: NASTY })
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ key: NASTY })
   })
 
   it('says nothing below its level', () => {
@@ -86,11 +92,59 @@ describe('a server', () => {
   })
 
   it('a thousand failures of one kind do not become a thousand lines', async () => {
-    served = await serve({ log: createLog(), engine: failing(new Error('EIO')) })
+    served = await serve({ log: createLog({ level: 'info' }), engine: failing(new Error('EIO')) })
     for (let index = 0; index < 20; index += 1) {
       await served.post('/v1/release', { key: 'k', owner: 'o' })
     }
     expect(lines.length).toBeLessThan(10)
+  })
+})
+
+describe('a server that is told to say everything', () => {
+  const requests = (): unknown[] =>
+    lines.map((line) => JSON.parse(line) as object).filter((line) => 'method' in line)
+
+  it('says of each request what it was, how it was answered, how long it took, and whose it was', async () => {
+    served = await serve({ log: createLog(), tokens: tokensFor({ name: 'alice' }) })
+    await served.post('/v1/acquire', { key: 'k', owner: 'o' }, 'alice-token')
+    await served.call('/v1/locks/secret%0Akey?owner=o')
+    await expect.poll(requests).toEqual([
+      {
+        time: expect.any(String),
+        level: 'debug',
+        message: 'request',
+        method: 'POST',
+        path: '/v1/acquire',
+        status: 200,
+        ms: expect.any(Number),
+        who: 'alice',
+      },
+      expect.objectContaining({ method: 'GET', path: '/v1/locks/secret%0Akey', status: 401 }),
+    ])
+    expect(lines.join('')).not.toContain('alice-token')
+  })
+
+  it('says so when a client was gone before it was answered', async () => {
+    served = await serve({ log: createLog() })
+    await served.post('/v1/acquire', { key: 'k', owner: 'a' })
+    const gone = new AbortController()
+    const body = { key: 'k', owner: 'b', wait_ms: 60_000 }
+    const waiting = served.call('/v1/acquire', { body, signal: gone.signal })
+    const { engine } = served
+    const countWaiters = async (): Promise<number> =>
+      (await engine.read({ kind: 'inspect', key: 'k' })).queueLength
+    await expect.poll(countWaiters).toBe(1)
+    gone.abort()
+    await expect(waiting).rejects.toThrow(/abort/)
+    await expect.poll(requests).toContainEqual(expect.objectContaining({ status: 'gone' }))
+  })
+
+  it('says nothing of requests at any other level', async () => {
+    served = await serve({ log: createLog({ level: 'info' }) })
+    await served.post('/v1/acquire', { key: 'k', owner: 'o' })
+    await served.close()
+    served = undefined
+    expect(lines).toEqual([])
   })
 })
 

@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPENAPI } from '../../../src/server/openapi/document.ts'
 import { ROUTES } from '../../../src/server/routes/routes.ts'
+import { type Served, serve } from '../served.ts'
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 
@@ -28,7 +29,7 @@ it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const)
     const inPath = (operation.parameters ?? []).filter((one) => one.in === 'path')
     expect(inPath.map(({ name }) => name)).toEqual(names)
     expect(operation.security !== undefined).toBe(access === 'open')
-    expect(Object.keys(operation.responses)).toContain('200')
+    expect(Object.keys(operation.responses)).toContain(path === '/v1/session' ? '101' : '200')
   },
 )
 
@@ -38,4 +39,66 @@ it('every reference leads somewhere', () => {
   const names = new Set(references.map(([, name]) => name ?? ''))
   expect([...names].filter((name) => !(name in schemas))).toEqual([])
   expect(Object.keys(schemas).filter((name) => !names.has(name))).toEqual([])
+})
+
+/** What a route needs to be asked rightly; a key for its answer is read after that. */
+const BODIES: Readonly<Record<string, unknown>> = {
+  'POST /v1/acquire': { key: 'k', owner: 'o' },
+  'POST /v1/release': { key: 'k', owner: 'o' },
+  'POST /v1/renew': { key: 'k', owner: 'o', ttl_ms: 1_000 },
+  'POST /v1/cancel': { key: 'k', owner: 'o' },
+  'POST /v1/batch': [],
+  'DELETE /v1/locks/{key}': {},
+  'POST /v1/begin': { type: 'pull', resource: 'r', node: 'n' },
+  'POST /v1/finish': { type: 'pull', resource: 'r', node: 'n', success: true },
+  'POST /v1/withdraw': { type: 'pull', resource: 'r', node: 'n' },
+  'POST /v1/unref': { node: 'n' },
+  'POST /v1/sweep': {},
+  'PUT /v1/sessions/{session}': { grace_ms: 5_000 },
+  'POST /v1/sessions/{session}': {},
+  'DELETE /v1/sessions/{session}': {},
+  'POST /lock': { type: 'pull', resource_id: 'r', node_id: 'n' },
+  'POST /unlock': { type: 'pull', resource_id: 'r', node_id: 'n' },
+  'POST /lock/status': { type: 'pull', resource_id: 'r', node_id: 'n' },
+  'POST /unref': { node_id: 'n' },
+}
+
+function headersOf(path: string, method: string): string[] {
+  const parameters = PATHS[path]?.[method.toLowerCase()]?.parameters ?? []
+  return parameters.filter((one) => one.in === 'header').map(({ name }) => name)
+}
+
+describe('headers', () => {
+  let served: Served
+
+  beforeAll(async () => {
+    served = await serve()
+  })
+
+  afterAll(() => served.close())
+
+  it.each(ROUTES.filter(({ method }) => method !== 'GET'))(
+    '$method $path: an idempotency-key is described if and only if it is read',
+    async ({ method, path }) => {
+      const body = BODIES[`${method} ${path}`]
+      expect(body).toBeDefined()
+      const answer = await served.call(path.replace(/\{\w+\}/, 'x'), {
+        method,
+        body,
+        headers: { 'idempotency-key': 'k'.repeat(257) },
+      })
+      const isRead = answer.status === 400 && answer.body['field'] === 'idempotency-key'
+      expect(headersOf(path, method).includes('Idempotency-Key')).toBe(isRead)
+    },
+  )
+
+  it('what is held open says that it tells of its place, and streams that they go on', () => {
+    const described = (name: string): string[] =>
+      ROUTES.filter(({ method, path }) => headersOf(path, method).includes(name)).map(
+        ({ path }) => path,
+      )
+    expect(described('Prefer')).toEqual(['/v1/acquire', '/v1/begin', '/lock'])
+    const streams = ROUTES.filter(({ isStream = false }) => isStream).map(({ path }) => path)
+    expect(described('Last-Event-ID')).toEqual(streams)
+  })
 })

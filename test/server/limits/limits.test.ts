@@ -1,8 +1,14 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, it } from 'vitest'
+import type { IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { writeUnwatch, writeWatch } from '../../../src/protocol/session/client-frames.ts'
 import type { LockServerOptions } from '../../../src/server/lock-server.ts'
 import { DEFAULT_LIMITS, type ServerLimits } from '../../../src/server/server-limits.ts'
 import { type Served, serve, tokensFor } from '../served.ts'
+import { RawClient } from '../sessions/raw-client.ts'
 import { openTestEngine } from '../test-engine.ts'
 
 let served: Served
@@ -137,6 +143,18 @@ describe('holds', () => {
     expect((await ask('c')).status).toBe(200)
   })
 
+  it('that are refused are counted, over HTTP and over a session', async () => {
+    await open({ holds: 1 })
+    await ask('a')
+    await ask('b')
+    await served.post('/lock', { type: 'pull', resource_id: 'r', node_id: 'n' })
+    const held = await client()
+    held.ask(1, { kind: 'acquire', key: 'c', owner: 'o', requestId: '1' })
+    expect((await held.hears('outcome', 1))[2]).toMatchObject({ kind: 'refused', code: 'limit' })
+    expect(await counted('holdfast_refusals_total{kind="lock",reason="limit"}')).toBe(2)
+    expect(await counted('holdfast_refusals_total{kind="operation",reason="limit"}')).toBe(1)
+  })
+
   it('a holder at the limit may take another step of what it holds', async () => {
     await open({ holds: 1 })
     await ask('a', { request_id: '1' })
@@ -205,6 +223,40 @@ describe('streams', () => {
     expect((await served.call(operations)).status).toBe(429)
     over.abort()
   })
+
+  it('and watches of sessions are counted together, however they end', async () => {
+    await open({ streams: 3 })
+    const one = await client()
+    const other = await client()
+    const watch = (of: RawClient, id: number) =>
+      of.say((writer) => writeWatch(writer, id, { prefix: 'p' }))
+    for (const id of [1, 2]) watch(one, id)
+    await one.hears('done', 2)
+    watch(other, 1)
+    await other.hears('done', 1)
+    watch(one, 3)
+    const [, , failure] = await one.hears('failure', 3)
+    expect(failure).toMatchObject({ code: 'LOCK_LIMIT', details: { limit: 3 } })
+    expect((await served.call('/v1/events')).status).toBe(429)
+    expect(await counted('holdfast_streams')).toBe(3)
+    expect(await counted('holdfast_refusals_total{kind="session",reason="limit"}')).toBe(1)
+    one.say((writer) => writeUnwatch(writer, 4, 1))
+    await one.hears('done', 4)
+    watch(one, 5)
+    await one.hears('done', 5)
+    one.goodbye()
+    await one.closed
+    await expect.poll(() => counted('holdfast_streams')).toBe(1)
+  })
+
+  it('that the engine does not open are not counted', async () => {
+    await open({ streams: 1 }, { tokens: tokensFor({ name: 'alice', prefixes: ['a/'] }) })
+    const alice = await client('alice-token')
+    alice.say((writer) => writeWatch(writer, 1, { prefix: 'b/' }))
+    expect((await alice.hears('failure', 1))[2]).toMatchObject({ code: 'LOCK_FORBIDDEN' })
+    alice.say((writer) => writeWatch(writer, 2, { prefix: 'a/' }))
+    await alice.hears('done', 2)
+  })
 })
 
 describe('connections', () => {
@@ -218,7 +270,54 @@ describe('connections', () => {
     over.abort()
     await expect.poll(async () => (await served.call('/healthz')).status).toBe(200)
   })
+
+  it('above the limit are counted, also those that are too many to be answered', async () => {
+    await open({ connections: 1 })
+    const { port } = served.server.address
+    const sockets = Array.from({ length: 300 }, () => connect({ port, host: '127.0.0.1' }))
+    let closed = 0
+    for (const socket of sockets) {
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        closed += 1
+      })
+    }
+    await expect.poll(() => closed).toBe(300 - 1 - 256)
+    for (const socket of sockets) socket.destroy()
+    const refused = 'holdfast_http_connections_refused_total'
+    await expect.poll(() => counted(refused)).toBeGreaterThanOrEqual(299)
+  })
+
+  it('above the limit are opened no session on', async () => {
+    await open({ connections: 1 })
+    const first = await client()
+    const refused = new RawClient(served.server.url)
+    const [, response] = (await once(refused.socket, 'unexpected-response')) as [
+      unknown,
+      IncomingMessage,
+    ]
+    expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '1'])
+    expect(await json(response)).toMatchObject({ code: 'limit', retryable: true })
+    first.cut()
+    await expect.poll(() => counted('holdfast_sessions_opened_total')).toBe(1)
+  })
 })
+
+async function client(token?: string): Promise<RawClient> {
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const opened = await RawClient.open(served.server.url, {}, headers)
+  onTestFinished(() => opened.cut())
+  return opened
+}
+
+/** One number of the metrics. */
+async function counted(name: string): Promise<number> {
+  const { text } = (await served.call('/metrics')).body
+  const line = String(text)
+    .split('\n')
+    .find((one) => one.startsWith(`${name} `))
+  return Number(line?.slice(name.length))
+}
 
 it('every limit has a test here', async () => {
   await open({})

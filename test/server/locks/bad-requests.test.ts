@@ -44,6 +44,36 @@ describe('a request', () => {
     })
   }
 
+  it.each([
+    ['/v1/acquire', { ttl_ms: 99 }, 'ttl_ms must be from 100 to 86400000'],
+    ['/v1/acquire', { ttl_ms: 150.5 }, 'ttl_ms must be a whole number'],
+    ['/v1/acquire', { wait_ms: -1 }, 'wait_ms must be from 0 to 3600000'],
+    ['/v1/acquire', { wait_ms: 3_600_001 }, 'wait_ms must be from 0 to 3600000'],
+    ['/v1/acquire', { detach: true }, 'detach needs a wait above 0'],
+    ['/v1/acquire', { request_id: '' }, 'request_id must not be empty'],
+    ['/v1/renew', { ttl_ms: 99 }, 'ttl_ms must be from 100 to 86400000'],
+    ['/v1/batch', { op: 'acquire', ttl_ms: 99 }, 'ttl_ms must be from 100 to 86400000'],
+  ])('to %s with %j is told why in the names of the wire', async (path, fields, error) => {
+    const asked = { key: 'k', owner: 'a', ...fields }
+    const { body } = await rig.post(path, path === '/v1/batch' ? [asked] : asked)
+    expect(path === '/v1/batch' ? body : [body]).toMatchObject([{ error }])
+  })
+
+  it.each([
+    ['/v1/locks?limit=0', 'limit must be from 1 to 1000'],
+    ['/v1/locks/k?kind=door', 'kind must be lock or operation'],
+  ])('for %s is told why in the names of the wire', async (path, error) => {
+    expect((await rig.call(path)).body).toMatchObject({ error })
+  })
+
+  it('in a session that is not there is told so once', async () => {
+    const error = 'there is no such session, or it has ended'
+    const { status, body } = await rig.acquire('a', { session: 'none' })
+    expect([status, body]).toEqual([404, { outcome: 'refused', code: 'no_session', error }])
+    const touched = await rig.call('/v1/sessions/none', { method: 'DELETE' })
+    expect(touched.body).toMatchObject({ code: 'no_session', error })
+  })
+
   it('that is not JSON in UTF-8 is told so', async () => {
     for (const body of ['{"key":', 'key=k', '"', Buffer.from([0x22, 0xff, 0x22])]) {
       const response = await fetch(`${rig.server.url}/v1/acquire`, { method: 'POST', body })
@@ -80,7 +110,16 @@ describe('a request', () => {
     const wrong = await rig.call('/v1/acquire')
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
     const locks = await rig.call('/v1/locks/k', { method: 'PUT', body: {} })
-    expect(locks.headers.get('allow')).toBe('GET, DELETE')
+    expect(locks.headers.get('allow')).toBe('GET, DELETE, HEAD')
+    const stream = await fetch(`${rig.server.url}/v1/events`, { method: 'HEAD' })
+    expect([stream.status, stream.headers.get('allow')]).toEqual([405, 'GET'])
+  })
+
+  it('for a key whose slash is not encoded is told what to write', async () => {
+    const { status, body } = await rig.call('/v1/locks/orders/42')
+    expect(status).toBe(404)
+    expect(body['error']).toContain('/v1/locks/ is percent-encoded')
+    expect((await rig.call('/v1/nothing')).body['error']).not.toContain('percent')
   })
 
   it('with a text that is not UTF-8 in its address is refused and not repaired', async () => {

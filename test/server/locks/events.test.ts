@@ -129,6 +129,19 @@ async function streams(): Promise<number> {
 }
 
 describe('a stream that names a session', () => {
+  it('says how long it may be gone; one that names none does not', async () => {
+    const { response } = await rig.stream('/v1/events?session=s')
+    expect(response.headers['session-grace-ms']).toBe(String(GRACE_MS))
+    const nameless = await rig.stream('/v1/events')
+    expect(nameless.response.headers).not.toHaveProperty('session-grace-ms')
+  })
+
+  it('names the session field when that is wrong', async () => {
+    const { status, body } = await rig.call('/v1/events?session=%01')
+    expect([status, body]).toEqual([400, expect.objectContaining({ field: 'session' })])
+    expect(body['error']).toMatch(/^session /)
+  })
+
   it('keeps the session while it is open, and its grace runs from its close', async () => {
     const stream = await rig.stream('/v1/events?session=s')
     await rig.acquire('a', { session: 's', ttl_ms: 3_600_000 })

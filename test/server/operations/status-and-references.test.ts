@@ -63,6 +63,27 @@ describe('GET /lock/status', () => {
     expect(await show()).toEqual({ ...FREE, completed: true, success: true, refs })
   })
 
+  it.each(['client', 'mutex'] as const)(
+    'shows nothing as done in coordination %s, where asking is never answered skip',
+    async (coordination) => {
+      await open({ coordination })
+      await rig.lock({ node_id: 'node-a' })
+      await rig.unlock({ node_id: 'node-a' })
+      expect(await show()).toEqual(FREE)
+      expect((await rig.poll('node-b')).body).toMatchObject({ completed: true, success: false })
+      expect((await rig.lock({ node_id: 'node-b' })).body).toMatchObject({ acquired: true })
+    },
+  )
+
+  it('shows a pull as not done while a delete runs, because what was done vanishes', async () => {
+    await open()
+    await rig.lock({ node_id: 'node-a' })
+    await rig.unlock({ node_id: 'node-a' })
+    await rig.post('/unref', { resource_id: 'layer', node_id: 'node-a' })
+    await rig.lock({ type: 'delete', node_id: 'node-d' })
+    expect(await show()).toMatchObject({ type: 'delete', completed: false, success: false })
+  })
+
   it('changes nothing: a grant is not claimed by somebody who looks', async () => {
     await open()
     await rig.lock({ node_id: 'node-a' })

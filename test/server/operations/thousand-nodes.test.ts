@@ -1,43 +1,122 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { Agent } from 'node:http'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OperationsRig } from './operations-rig.ts'
-import type { Answer } from './plain-http.ts'
+import { SeedPollingClient, type SeedResult, SeedSseClient } from './seed-clients.ts'
 
 const NODES = 1_000
+const POLL_MS = 500
+const FIRST_NODE = fileURLToPath(new URL('first-node.ts', import.meta.url))
 
-/** Two seconds on a machine that has nothing else to do. */
-const TIMEOUT_MS = 120_000
+/** A few seconds on a machine that has nothing else to do. */
+const TIMEOUT_MS = 300_000
+
+/** How a node waits for its turn; all of them do what the field does, each as one of its clients. */
+type Waiting = (node: string) => Promise<SeedResult>
 
 let rig: OperationsRig
 let agent: Agent
+let listening: SeedSseClient[]
+let first: ChildProcess | undefined
 
 beforeEach(async () => {
-  rig = await OperationsRig.open({}, { limits: { streams: 2 * NODES } })
+  rig = await OperationsRig.open()
   agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY })
+  listening = []
 })
 
 afterEach(async () => {
+  first?.kill('SIGKILL')
+  for (const client of listening) client.stop()
   agent.destroy()
   await rig.close()
 })
 
-/** Every node asks at once, each on a connection of its own, and waits until it runs or skips. */
-function askAll(nodes: readonly string[]): Promise<Answer>[] {
-  return nodes.map(askAsNode)
+/** With its request held open. */
+async function waitInRequest(node: string): Promise<SeedResult> {
+  const question = { type: 'pull', resource_id: 'layer', node_id: node, wait_ms: 3_600_000 }
+  const { body } = await rig.post('/lock', question, { agent })
+  return {
+    acquired: body['acquired'] === true,
+    completed: body['skip'] === true,
+    error: String(body['error']),
+  }
 }
 
+/** As the field's newer client does, without saying who listens. */
+function waitByListening(node: string): Promise<SeedResult> {
+  const client = new SeedSseClient({ url: rig.url, node, clock: rig.clock })
+  listening.push(client)
+  return client.lock()
+}
+
+/** As the field's older client does. */
+async function waitByPolling(node: string): Promise<SeedResult> {
+  const client = new SeedPollingClient({ url: rig.url, node, clock: rig.clock })
+  let result = await client.lock()
+  while (result === 'waiting') {
+    await new Promise<void>((resolve) => rig.clock.setTimer(POLL_MS, resolve))
+    result = await client.poll()
+  }
+  return result
+}
+
+const WAYS: readonly Waiting[] = [
+  waitInRequest,
+  waitByListening,
+  waitInRequest,
+  waitByPolling,
+  waitInRequest,
+]
+const LISTENING = NODES / WAYS.length
+
 /** A system that has too many connections to accept may reset one; a node asks again then. */
-async function askAsNode(node: string): Promise<Answer> {
-  const question = { type: 'pull', resource_id: 'layer', node_id: node, wait_ms: 3_600_000 }
-  try {
-    return await rig.post('/lock', question, { agent })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error
-    return rig.post('/lock', question, { agent })
+async function askAsNode(node: string, wait: Waiting): Promise<SeedResult> {
+  for (;;) {
+    try {
+      return await wait(node)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error
+    }
   }
 }
 
 const names = Array.from({ length: NODES }, (_, index) => `node-${index}`)
+
+/** All of them ask at once. Whoever gets the lock does what `run` says, and unlocks. */
+class Fleet {
+  readonly ran: string[] = []
+  skipped = 0
+  readonly #all: Promise<unknown>
+  #isOver = false
+
+  constructor(run: () => Promise<void>, nodes: readonly string[]) {
+    this.#all = Promise.all(nodes.map((node, index) => this.#ask(node, run, index)))
+    this.#all.catch(() => {}).finally(() => (this.#isOver = true))
+  }
+
+  /** Lets time pass for those who poll. */
+  async untilOver(): Promise<void> {
+    while (!this.#isOver) {
+      await rig.advance(POLL_MS)
+      await rig.roundTrips()
+    }
+    await this.#all
+  }
+
+  async #ask(node: string, run: () => Promise<void>, index: number): Promise<void> {
+    const wait = WAYS[index % WAYS.length] ?? waitInRequest
+    const { acquired, completed, error } = await askAsNode(node, wait)
+    expect(error).toBe('')
+    if (completed) this.skipped += 1
+    if (!acquired) return
+    this.ran.push(node)
+    await run()
+    expect((await rig.unlock({ node_id: node })).body).toMatchObject({ released: true })
+  }
+}
 
 async function untilWaiting(count: number): Promise<void> {
   while ((await rig.engine.read({ kind: 'stats' })).waiters !== count) {
@@ -45,62 +124,43 @@ async function untilWaiting(count: number): Promise<void> {
   }
 }
 
-interface Counted {
-  ran: number
-  skipped: number
-  holder: string | undefined
+/** Streams that are open, as the server counts them. */
+async function untilStreams(count: number): Promise<void> {
+  const line = `\nholdfast_streams ${count}\n`
+  while (!(await rig.get('/metrics')).text.includes(line));
 }
 
-/** Counts the answers, and calls back when somebody runs. */
-async function count(
-  asking: readonly Promise<Answer>[],
-  onRun: (index: number, body: Record<string, unknown>) => Promise<void>,
-): Promise<Counted> {
-  const counted: Counted = { ran: 0, skipped: 0, holder: undefined }
-  await Promise.all(
-    asking.map(async (one, index) => {
-      const { body } = await one
-      if (body['skip'] === true) counted.skipped += 1
-      if (body['acquired'] !== true) return
-      counted.ran += 1
-      counted.holder = names[index]
-      await onRun(index, body)
-    }),
-  )
-  return counted
+async function countReferences(): Promise<unknown> {
+  return (await rig.get('/refs?resource_id=layer')).body['count']
 }
 
 describe('a thousand nodes that ask for one pull at once', { timeout: TIMEOUT_MS }, () => {
   it('run it once: one runs and 999 skip', async () => {
-    const asking = askAll(names)
-    const counted = await count(asking, async (index) => {
-      await untilWaiting(NODES - 1)
-      expect((await rig.unlock({ node_id: names[index] })).body).toMatchObject({ released: true })
-    })
-    expect(counted).toMatchObject({ ran: 1, skipped: NODES - 1 })
-    const { body } = await rig.get('/refs?resource_id=layer')
-    expect(body['count']).toBe(NODES)
+    const fleet = new Fleet(() => untilWaiting(NODES - 1), names)
+    await expect.poll(() => fleet.ran).toHaveLength(1)
+    await fleet.untilOver()
+    expect([fleet.ran.length, fleet.skipped]).toEqual([1, NODES - 1])
+    expect(await countReferences()).toBe(NODES)
   })
 
   it('run it a second time when the first is killed, and then 998 skip', async () => {
-    const stream = await rig.subscribe({ session: 'first', node_id: 'node-first' })
-    const first = await rig.lock({ node_id: 'node-first', session: 'first' })
-    expect(first.body).toMatchObject({ acquired: true })
-    const others = names.slice(1)
-    const asking = askAll(others)
+    first = fork(FIRST_NODE, [rig.url, 'node-first'], { execArgv: ['--import', 'tsx'] })
+    expect((await once(first, 'message'))[0]).toEqual({ acquired: true })
+    const fleet = new Fleet(() => Promise.resolve(), names.slice(1))
     await untilWaiting(NODES - 1)
-    // What the server sees of a process that is killed: its connections break, and it says nothing.
-    stream.close()
-    const counting = count(asking, async (index) => {
-      expect((await rig.unlock({ node_id: others[index] })).body).toMatchObject({ released: true })
-    })
-    await rig.roundTrips()
+    await untilStreams(LISTENING + 1)
+    const { body } = await rig.get('/lock/status?type=pull&resource_id=layer')
+    const second = (body['queue'] as { readonly node_id: string }[])[0]?.node_id
+    first.kill('SIGKILL')
+    await once(first, 'exit')
+    await untilStreams(LISTENING)
     await rig.advance(4_999)
     const held = await rig.get('/lock/status?type=pull&resource_id=layer')
     expect(held.body).toMatchObject({ holder: 'node-first' })
+    expect(fleet.ran).toEqual([])
     await rig.advance(1)
-    expect(await counting).toMatchObject({ ran: 1, skipped: NODES - 2 })
-    const { body } = await rig.get('/refs?resource_id=layer')
-    expect(body['count']).toBe(NODES - 1)
+    await fleet.untilOver()
+    expect([fleet.ran, fleet.skipped]).toEqual([[second], NODES - 2])
+    expect(await countReferences()).toBe(NODES - 1)
   })
 })

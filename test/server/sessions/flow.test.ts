@@ -1,9 +1,16 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { LockEngine } from '../../../src/engine/engine.ts'
+import type { Query } from '../../../src/engine/queries.ts'
 import type { PackWriter } from '../../../src/protocol/session/pack-writer.ts'
 import { writeCommand } from '../../../src/protocol/session/command-codec.ts'
-import { OPEN_REQUESTS_MAX } from '../../../src/server/sessions/connection-limits.ts'
+import {
+  OPEN_REQUESTS_MAX,
+  UNCONFIRMED_BYTES_MAX,
+} from '../../../src/server/sessions/connection-limits.ts'
+import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
 import { writeUnwatch, writeWatch } from '../../../src/protocol/session/client-frames.ts'
 import type { RawClient } from './raw-client.ts'
+import { openTestEngine } from '../test-engine.ts'
 import { GRACE_MS, openSessionRig, patience } from './session-rig.ts'
 
 describe('a client that does not read', () => {
@@ -30,6 +37,30 @@ describe('a client that does not read', () => {
       client.socket.resume()
       return client.socket.readyState === client.socket.CLOSED
     }, 'it is dropped')
+  }, 60_000)
+
+  it('or reads and never says so, is given up when too much is kept for it', async () => {
+    const rig = await openSessionRig({ engine: await openWordyEngine() })
+    const client = await rig.client()
+    // It reads all of it and looks at none, which would take its time.
+    client.socket.removeAllListeners('message')
+    let asked = 0
+    const ask = (): void => {
+      asked += 1
+      client.read(asked, { kind: 'inspect', key: 'k' })
+    }
+    let bytes = 0
+    client.socket.on('message', (data: Buffer) => {
+      bytes += data.length
+      ask()
+    })
+    ask()
+    expect(await client.closed).toEqual({
+      code: CLOSE_CODES.overflow,
+      reason: 'nothing that was sent is confirmed',
+    })
+    expect(bytes).toBeGreaterThan(UNCONFIRMED_BYTES_MAX - 4 * 1024 * 1024)
+    expect(bytes).toBeLessThan(UNCONFIRMED_BYTES_MAX + 4 * 1024 * 1024)
   }, 60_000)
 
   it('is told reset instead of more events than it keeps up with', async () => {
@@ -79,6 +110,22 @@ describe('a client that does not read', () => {
     expect((await rig.engine.read({ kind: 'stats' })).waiters).toBe(OPEN_REQUESTS_MAX)
   }, 60_000)
 })
+
+/** One whose replies have a megabyte: the server has to keep many of them before it is too much. */
+async function openWordyEngine(): Promise<LockEngine> {
+  const engine = await openTestEngine()
+  onTestFinished(() => engine.close())
+  const read = async (query: Query): Promise<unknown> => ({
+    ...(await engine.read(query)),
+    words: Array.from({ length: 16 }, () => 'x'.repeat(64 * 1024)),
+  })
+  return new Proxy(engine, {
+    get: (target, name) => {
+      const value: unknown = name === 'read' ? read : Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
 
 function isReset(event: unknown): boolean {
   return (event as { kind: string }).kind === 'reset'

@@ -5,6 +5,7 @@ import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
 import { LockServer } from '../../../src/server/lock-server.ts'
 import { RawClient } from './raw-client.ts'
 import { GRACE_MS, openSessionRig, patience, type SessionRig } from './session-rig.ts'
+import { pass as passInLeaps } from '../test-engine.ts'
 
 const BEAT_MS = GRACE_MS / 5
 
@@ -106,7 +107,7 @@ describe('a session', () => {
     client.ask(1, acquire(client, 'k'))
     await client.hears('outcome', 1)
     const pulse = await rig.client({ session: client.session, pulse: true })
-    await rig.clock.advance(2 * GRACE_MS)
+    await passInLeaps(rig.engine, rig.clock, 2 * GRACE_MS)
     await client.hears('over')
     pulse.beat(1)
     // The server answers a ping when it has read everything before.

@@ -1,3 +1,5 @@
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
@@ -39,6 +41,11 @@ class SlowEngine {
   }
 }
 
+async function connectionsOf(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  return Number(/^holdfast_http_connections (\d+)$/m.exec(metrics)?.[1])
+}
+
 function acquire(key: string, fields: Partial<Acquire> = {}): Acquire {
   return { kind: 'acquire', key, owner: 'a', requestId: '1', ttlMs: 60_000, ...fields }
 }
@@ -64,6 +71,22 @@ describe('a server that stops', () => {
     expect((await client.closed).code).toBe(CLOSE_CODES.stopping)
     const names = client.heard.map(([name, id]) => `${name} ${String(id)}`)
     expect(names.indexOf('comeBack 3')).toBeGreaterThan(names.indexOf('outcome 2'))
+    await closed
+  })
+
+  it('tells a client that comes while it stops to try again', async () => {
+    const rig = await openSessionRig()
+    const socket = connect({ port: rig.server.address.port, host: '127.0.0.1' })
+    onTestFinished(() => void socket.destroy())
+    socket.write('GET /v1/session HTTP/1.1\r\nhost: localhost\r\n')
+    await patience.until(
+      async () => (await connectionsOf(rig.url)) === 2,
+      'half of the request is there',
+    )
+    const closed = rig.server.close()
+    socket.write('connection: upgrade\r\nupgrade: websocket\r\n\r\n')
+    const answer = await text(socket)
+    expect(answer).toMatch(/^HTTP\/1\.1 503 [^]*\r\nretry-after: 1\r\n[^]*"retryable":true/)
     await closed
   })
 

@@ -116,6 +116,18 @@ describe('a handshake', () => {
     const { text } = await ask(rig.server.address.port, request)
     expect(text).toContain(`HTTP/1.1 ${status} `)
     if (status === 426) expect(text).toContain('sec-websocket-version: 13')
+    if (status === 405) expect(text).toContain('allow: GET')
+    const metrics = await (await fetch(`${rig.url}/metrics`)).text()
+    expect(metrics).toContain(
+      `holdfast_http_requests_total{route="GET /v1/session",status="${status}"} 1\n`,
+    )
+  })
+
+  it('whose head alone is asked for is refused without a body', async () => {
+    const rig = await openSessionRig()
+    const { socket, text, rest } = await ask(rig.server.address.port, { method: 'HEAD' })
+    if (!socket.readableEnded) await once(socket, 'end')
+    expect([text.slice(0, 12), rest().length]).toEqual(['HTTP/1.1 405', 0])
   })
 })
 
