@@ -15,6 +15,7 @@ export type ExitName =
   | 'internal'
   | 'notAcquired'
   | 'forbidden'
+  | 'outdated'
   | 'lost'
   | 'cannotRun'
   | 'notFound'
@@ -38,6 +39,10 @@ export const EXIT_CODES: Readonly<Record<ExitName, ExitCode>> = Object.freeze({
     meaning: '`run`: the lock was not acquired in time. The command was not started.',
   },
   forbidden: { code: 77, meaning: 'The server does not know this token, or it lacks the right.' },
+  outdated: {
+    code: 78,
+    meaning: 'The data were written by a newer version of Holdfast. Nothing was changed.',
+  },
   lost: {
     code: 79,
     meaning: '`run`: the lock was lost while the command ran. The command was stopped.',
@@ -59,6 +64,7 @@ export function exitCodeOfError(error: unknown): number {
 }
 
 function exitNameOf(error: LockError): ExitName {
+  if (error.code === 'LOCK_STORAGE_NEWER') return 'outdated'
   switch (error.name) {
     case 'UnavailableError':
       return 'unavailable'

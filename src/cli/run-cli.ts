@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { isLockError } from '../engine/errors.ts'
+import { escapeControls } from '../server/log/escape-controls.ts'
 import type { CliIo } from './cli-io.ts'
 import { COMMANDS, type ListedCommand } from './command-list.ts'
 import { EXIT_CODES, exitCodeOfError } from './exit-codes.ts'
 import { findNearestName } from './nearest-name.ts'
 import { choosePaint } from './output/paint.ts'
-import { toPrintable } from './output/printable.ts'
 import { UsageError } from './usage-error.ts'
 
 /** Run one command line, without the name of the program. Resolves to the exit code; never rejects. */
@@ -64,7 +64,7 @@ function reportError(error: unknown, io: CliIo, name: string): void {
   const paint = choosePaint(io, io.stderr)
   const isExpected = error instanceof UsageError || isLockError(error)
   const text = isExpected ? error.message : `a defect, please report it: ${String(error)}`
-  const lines = text.split('\n').map(toPrintable)
+  const lines = text.split('\n').map(escapeControls)
   io.stderr.write(`${paint('holdfast:', 'red')} ${lines.join('\n')}\n`)
   if (!(error instanceof UsageError)) return
   const isKnown = COMMANDS.some((command) => command.name === name)

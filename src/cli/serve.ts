@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { LockEngine } from '../engine/engine.ts'
 import { isLoopback } from '../server/access/loopback.ts'
-import { assertGuarded } from '../server/access/open-access.ts'
+import { isGuarded } from '../server/access/open-access.ts'
 import { LockServer, type LockServerOptions } from '../server/lock-server.ts'
 import { Log } from '../server/log/log.ts'
 import { SystemClock } from '../time/system-clock.ts'
@@ -31,7 +31,8 @@ export async function runServe(args: readonly string[], io: CliIo): Promise<numb
     const server = await openServer({ settings, access, engine, log })
     const stopFollowing = followAccessFiles(settings, server, log)
     const stopped = waitForSignal(io, log)
-    announce(server, io, log)
+    announce(server, settings, io)
+    log.debug('listening', { url: server.url })
     await stopped
     stopFollowing()
     await stop(server, engine)
@@ -56,10 +57,14 @@ type AccessMaterial = Pick<LockServerOptions, 'tokens' | 'tls' | 'insecure'>
 
 /** Everything that can be wrong about access is found before anything is opened. */
 function readAccess(settings: ServeSettings, log: Log): AccessMaterial {
-  const { host, insecure } = settings
+  const { host, insecure, sources } = settings
   const tokens = readTokens(settings)
   const tls = readTls(settings)
-  assertGuarded({ host, tokens, insecure, asksForCertificates: tls?.ca !== undefined })
+  if (!isGuarded({ host, tokens, insecure, asksForCertificates: tls?.ca !== undefined })) {
+    const why = `${host} lets everyone who reaches it end every lock`
+    const what = 'give --tokens or --tls-ca, or say --insecure'
+    throw new SettingError(sources['host'] ?? 'host', `${why}: ${what}`)
+  }
   if (!isLoopback(host) && tls === undefined) {
     log.warn('no TLS beyond this machine: tokens and names can be read on the network', { host })
   }
@@ -109,13 +114,17 @@ function toListenError(error: NodeJS.ErrnoException, { host, port }: ServeSettin
   return error
 }
 
-/** One line for programs that wait for it, and for people something to try. */
-function announce(server: LockServer, io: CliIo, log: Log): void {
-  io.stdout.write(`listening on ${server.url}\n`)
-  if (io.stdout.isTTY || io.env['npm_lifecycle_event'] === 'start') {
-    io.stdout.write(`try: curl -s ${server.url}/v1/acquire -d '{"key":"orders/42","owner":"me"}'\n`)
-  }
-  log.debug('listening', { url: server.url })
+/**
+ * One line for programs that wait for it, and for people something to try; not with TLS, where it depends
+ * on certificates that only they know.
+ */
+function announce({ url }: LockServer, { tokens, tls }: ServeSettings, io: CliIo): void {
+  io.stdout.write(`listening on ${url}\n`)
+  const isForPeople = io.stdout.isTTY || io.env['npm_lifecycle_event'] === 'start'
+  if (!isForPeople || tls !== undefined) return
+  const token = tokens === undefined ? '' : ' -H "Authorization: Bearer $TOKEN"'
+  const body = '{"key":"orders/42","owner":"me"}'
+  io.stdout.write(`try: curl -s${token} ${url}/v1/acquire -d '${body}'\n`)
 }
 
 /** The first signal asks for an orderly stop; a second one does not want to wait for it. */

@@ -50,7 +50,7 @@ describe('ls', () => {
     await locks.begin('pull', 'layer', { node: 'node-9' })
     const { lines } = await run(['ls'])
     expect(lines[0]).toMatch(/^KEY +KIND +MODE +HELD BY +FOR +LEASE +WAITING +TOKEN$/)
-    expect(lines[1]).toMatch(/^layer +operation +write +node-9 +\S+ +\S+ +0 +\d+$/)
+    expect(lines[1]).toMatch(/^layer +operation +write +pull:node-9 +\S+ +\S+ +0 +\d+$/)
     expect(lines[2]).toMatch(/^orders\/42 +lock +write +node-1-\S+ +[\d.]+m?s +(5\ds|1m) +1 +\d+$/)
     expect(lines[3]).toMatch(/^orders\/43 +lock +read +node-1-\S+ and 1 more +/)
     await lock.release()
@@ -69,6 +69,22 @@ describe('ls', () => {
     expect(await keysOf('--prefix', 'orders/')).toEqual(['orders/1', 'orders/2', 'orders/3'])
     expect(await keysOf('--owner', lock.owner)).toEqual(['orders/1'])
     expect(await keysOf('--kind', 'operation')).toEqual(['orders/3'])
+  })
+
+  it('names the owner of an operation as the other commands take it', async () => {
+    await locks.begin('pull', 'layer', { node: 'node-9' })
+    const { lines } = await run(['ls', '--owner', 'pull:node-9'])
+    expect(lines[1]).toContain('pull:node-9')
+    const released = await run(['release', '--force', 'layer', '--owner', 'pull:node-9'])
+    expect(released.stdout.text).toBe('Released the operation on layer: 1 hold ended.\n')
+  })
+
+  it('shows the token of the holder it names, and none where there is none', async () => {
+    const first = await locks.acquire('a', { mode: 'read' })
+    const second = await locks.acquire('a', { mode: 'read' })
+    expect(second.token).toBeGreaterThan(first.token)
+    const { lines } = await run(['ls'])
+    expect(lines[1]).toMatch(new RegExp(`${first.owner} and 1 more .* ${first.token}$`))
   })
 
   it('has pages, or everything at once', async () => {
@@ -143,6 +159,25 @@ describe('show', () => {
     expect(stdout.text).toMatch(/Remembered: pull of version 2 by node-1, [\d.]+m?s ago/)
   })
 
+  it('finds an operation by itself where there is no lock of that name', async () => {
+    await locks.begin('pull', 'layer', { node: 'node-1' })
+    const { lines } = await run(['show', 'layer'])
+    expect(lines[0]).toMatch(/^layer {2}operation, held/)
+    expect(lines[3]).toMatch(/^pull:node-1 +write/)
+    expect(await runJson('show', 'layer')).toMatchObject({ kind: 'operation' })
+    const asked = await run(['show', 'layer', '--kind', 'lock'])
+    expect(asked.lines[0]).toMatch(/^layer {2}lock, free/)
+  })
+
+  it('shows the lock where there are both, and says so', async () => {
+    await locks.begin('pull', 'layer')
+    await locks.acquire('layer')
+    const { lines } = await run(['show', 'layer'])
+    expect(lines[0]).toMatch(/^layer {2}lock, held/)
+    expect(lines.at(-1)).toBe('There is an operation of the same name: see --kind operation.')
+    expect(await runJson('show', 'layer')).toMatchObject({ kind: 'lock' })
+  })
+
   it('gives machines the same as the server does', async () => {
     const lock = await locks.acquire('a', { meta: { why: 'test' } })
     expect(await runJson('show', 'a')).toEqual({
@@ -186,12 +221,33 @@ describe('release', () => {
     expect(none.stdout.text).toBe('Nothing to release: nobody holds a.\n')
   })
 
-  it('ends an operation', async () => {
+  it('says whose a hold is that the named owner does not have', async () => {
+    await locks.begin('pull', 'layer', { node: 'node-1' })
+    const { stdout } = await run(['release', '--force', 'layer', '--owner', 'node-1'])
+    expect(stdout.text).toBe(
+      'Nothing to release: node-1 does not hold layer. It is held by pull:node-1.\n',
+    )
+  })
+
+  it('ends an operation, with or without being told that it is one', async () => {
     await locks.begin('pull', 'layer')
-    expect(await runJson('release', '--force', 'layer')).toEqual({ forced: 0 })
+    expect(await runJson('release', '--force', '--kind', 'lock', 'layer')).toEqual({ forced: 0 })
+    expect(await runJson('release', '--force', 'layer')).toEqual({ forced: 1 })
+    await locks.begin('pull', 'layer')
     expect(await runJson('release', '--force', '--kind', 'operation', 'layer')).toEqual({
       forced: 1,
     })
+  })
+
+  it('ends the lock where there are both, and says so', async () => {
+    await locks.begin('pull', 'layer')
+    await locks.acquire('layer')
+    const { lines } = await run(['release', '--force', 'layer'])
+    expect(lines).toEqual([
+      'Released layer: 1 hold ended.',
+      'There is an operation of the same name: see --kind operation.',
+    ])
+    expect((await locks.inspect('layer', { kind: 'operation' })).holders).toHaveLength(1)
   })
 })
 
@@ -321,6 +377,25 @@ describe('bench', () => {
       'hot key',
     ])
     expect(await runJson('ls')).toEqual({ locks: [], cursor: null })
+  })
+
+  it.each(['http://db.internal:8086', 'postgres://db.internal/locks', 'http://127.evil.example'])(
+    'leaves %s alone unless told otherwise',
+    async (far) => {
+      const io = new CapturedIo({ env: { HOLDFAST_SERVER: far } })
+      expect(await runCli(['bench'], io)).toBe(64)
+      expect(io.stderr.text).toContain('say --yes')
+    },
+  )
+
+  it('knows that a database in a file is not on another machine', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
+    try {
+      const args = ['bench', '--duration', '10ms', '--server', `sqlite:${directory}/locks.db`]
+      expect((await run(args)).lines).toHaveLength(4)
+    } finally {
+      await rm(directory, { recursive: true, force: true })
+    }
   })
 
   it('gives machines numbers', async () => {

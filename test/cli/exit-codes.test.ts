@@ -42,6 +42,7 @@ describe('the exit codes', () => {
     ['LOCK_UNKNOWN_ENGINE', 64],
     ['LOCK_FORBIDDEN', 77],
     ['LOCK_STORAGE_DAMAGED', 70],
+    ['LOCK_STORAGE_NEWER', 78],
     ['LOCK_LIMIT', 1],
   ])('of %s is %d', (code, exitCode) => {
     expect(exitCodeOfError(createError(code, 'no'))).toBe(exitCode)

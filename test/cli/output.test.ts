@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findNearestName } from '../../src/cli/nearest-name.ts'
 import { choosePaint } from '../../src/cli/output/paint.ts'
-import { toPrintable } from '../../src/cli/output/printable.ts'
+import { escapeControls } from '../../src/server/log/escape-controls.ts'
 import { showDuration, showTime } from '../../src/cli/output/show-duration.ts'
 import { type Column, printTable } from '../../src/cli/output/table.ts'
 import { CapturedIo, type CapturedOptions } from './captured-io.ts'
@@ -57,7 +57,7 @@ describe('a table', () => {
   it('spells out what could play tricks on a terminal', () => {
     const [, line] = print([{ key: 'a\u001B[2Jb\n', count: 1 }])
     expect(line).toBe('a\\u001b[2Jb\\u000a      1')
-    expect(toPrintable('\u202Eabc\u{E0001}')).toBe('\\u202eabc\\u{e0001}')
+    expect(escapeControls('\u202Eabc\u{E0001}')).toBe('\\u202eabc\\udb40\\udc01')
   })
 })
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { parseDuration } from '../../locks/durations.ts'
 import type { Locks } from '../../locks/locks.ts'
+import { isLoopback } from '../../server/access/loopback.ts'
 import {
   BENCH_PARTS,
   type BenchOptions,
@@ -52,7 +53,9 @@ async function runBench(args: readonly string[], io: CliIo): Promise<number> {
   const durationMs = parseDuration(values.duration, DURATION_RULE)
   const server = serverOf(values, io)
   if (!values.yes && !isNear(server)) {
-    throw new UsageError('this server is on another machine and would feel the load; say --yes')
+    throw new UsageError(
+      'this server may be on another machine, which would feel the load; say --yes',
+    )
   }
   const stop = new AbortController()
   let stoppedBy: CliSignal | undefined
@@ -116,8 +119,6 @@ function showMs(ms: number): string {
 
 /** Whether the load stays on this machine. */
 function isNear(server: string): boolean {
-  if (/^(?:memory|file):/i.test(server)) return true
-  if (!URL.canParse(server)) return false
-  const { hostname } = new URL(server)
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname)
+  if (/^(?:memory|file|sqlite):/i.test(server)) return true
+  return URL.canParse(server) && isLoopback(new URL(server).hostname)
 }

@@ -1,4 +1,5 @@
 import type { HistoryEntry } from '../../engine/queries.ts'
+import { QUERY_LIMIT_MAX } from '../../engine/query-limits.ts'
 import { writeReply } from '../../protocol/json/reply-body.ts'
 import type { CliCommand } from '../cli-command.ts'
 import type { CliIo } from '../cli-io.ts'
@@ -9,8 +10,6 @@ import { showDuration, showTime } from '../output/show-duration.ts'
 import { type Column, printTable } from '../output/table.ts'
 import { parseChoice, parseCommandArgs, parseWholeNumber } from '../parse-command-args.ts'
 import { UsageError } from '../usage-error.ts'
-
-const ENTRIES_MAX = 1_000
 
 const OPTIONS = {
   ...CONNECTION_OPTIONS,
@@ -26,7 +25,7 @@ ended. The server keeps the last 100 of each key, for seven days. What is held n
 see "holdfast show".
 
   --kind KIND         only "lock" or only "operation"
-  --limit N           at most so many (20; at most ${ENTRIES_MAX})
+  --limit N           at most so many (20; at most ${QUERY_LIMIT_MAX})
 ${CONNECTION_HELP}
 
 Examples:
@@ -42,7 +41,7 @@ async function runHistory(args: readonly string[], io: CliIo): Promise<number> {
   const [key, extra] = positionals
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`)
   const kind = parseChoice(values.kind, '--kind', ['lock', 'operation'])
-  const limit = parseWholeNumber(values.limit, { option: '--limit', min: 1, max: ENTRIES_MAX })
+  const limit = parseWholeNumber(values.limit, { option: '--limit', min: 1, max: QUERY_LIMIT_MAX })
   const { ends, isKept } = await withLocks(values, io, async (server) => ({
     ends: await server.history({ key, kind, limit }),
     isKept: server.capabilities.history,

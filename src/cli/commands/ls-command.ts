@@ -1,4 +1,5 @@
 import type { InspectReply, ListReply } from '../../engine/queries.ts'
+import { QUERY_LIMIT_MAX } from '../../engine/query-limits.ts'
 import type { ListOptions } from '../../locks/lock-options.ts'
 import type { Locks } from '../../locks/locks.ts'
 import { writeReply } from '../../protocol/json/reply-body.ts'
@@ -15,8 +16,6 @@ import {
   parseCommandArgs,
   parseWholeNumber,
 } from '../parse-command-args.ts'
-
-const PAGE_MAX = 1_000
 
 const OPTIONS = {
   ...CONNECTION_OPTIONS,
@@ -36,7 +35,7 @@ List the keys that are held or waited for, in byte order.
   --prefix TEXT       only keys that begin with this
   --owner OWNER       only keys that this owner holds or waits for
   --kind KIND         only "lock" or only "operation"
-  --limit N           at most so many (100; at most ${PAGE_MAX})
+  --limit N           at most so many (100; at most ${QUERY_LIMIT_MAX})
   --cursor CURSOR     go on where a list before ended
   --all               everything, page after page
 ${CONNECTION_HELP}
@@ -57,7 +56,7 @@ async function runLs(args: readonly string[], io: CliIo): Promise<number> {
     prefix: values.prefix,
     owner: values.owner,
     kind: parseChoice(values.kind, '--kind', ['lock', 'operation']),
-    limit: parseWholeNumber(values.limit, { option: '--limit', min: 1, max: PAGE_MAX }),
+    limit: parseWholeNumber(values.limit, { option: '--limit', min: 1, max: QUERY_LIMIT_MAX }),
     cursor: values.cursor,
   }
   const listed = await withLocks(values, io, (server) =>
@@ -72,7 +71,7 @@ async function listAll(server: Locks, listing: ListOptions): Promise<ListReply> 
   const locks: InspectReply[] = []
   let { cursor } = listing
   do {
-    const page = await server.list({ ...listing, limit: PAGE_MAX, cursor })
+    const page = await server.list({ ...listing, limit: QUERY_LIMIT_MAX, cursor })
     locks.push(...page.locks)
     cursor = page.cursor ?? undefined
   } while (cursor !== undefined)
@@ -92,7 +91,7 @@ const COLUMNS: readonly Column<InspectReply>[] = [
     align: 'right',
     colour: ({ queueLength }) => (queueLength > 0 ? 'yellow' : undefined),
   },
-  { heading: 'TOKEN', cell: ({ token }) => String(token), align: 'right' },
+  { heading: 'TOKEN', cell: ({ holders }) => String(holders[0]?.token ?? '-'), align: 'right' },
 ]
 
 function printKeys(io: CliIo, { locks, cursor }: ListReply): void {
@@ -107,8 +106,7 @@ function printKeys(io: CliIo, { locks, cursor }: ListReply): void {
 function nameHolders({ holders }: InspectReply): string {
   const [first, ...others] = holders
   if (first === undefined) return 'nobody'
-  const name = first.node ?? first.owner
-  return others.length === 0 ? name : `${name} and ${others.length} more`
+  return others.length === 0 ? first.owner : `${first.owner} and ${others.length} more`
 }
 
 function showLongest(timesMs: readonly number[]): string {

@@ -1,8 +1,10 @@
+import type { InspectReply } from '../../engine/queries.ts'
+import { escapeControls } from '../../server/log/escape-controls.ts'
 import type { CliCommand } from '../cli-command.ts'
 import type { CliIo } from '../cli-io.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, withLocks } from '../connection-options.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
-import { toPrintable } from '../output/printable.ts'
+import { lookAtKey, OPERATION_TOO } from '../look-at-key.ts'
 import { printJson } from '../output/print-json.ts'
 import { expectWords, parseChoice, parseCommandArgs } from '../parse-command-args.ts'
 import { UsageError } from '../usage-error.ts'
@@ -11,7 +13,7 @@ const OPTIONS = {
   ...CONNECTION_OPTIONS,
   force: { type: 'boolean', default: false },
   owner: { type: 'string' },
-  kind: { type: 'string', default: 'lock' },
+  kind: { type: 'string' },
 } as const
 
 const WHY_FORCE = `release ends somebody else's hold, so it needs --force.
@@ -29,13 +31,13 @@ back; a free key is no error.
 
   --force             required, so that nobody does it by accident
   --owner OWNER       only this owner's hold, as "holdfast show" names it
-  --kind KIND         "lock" (the default) or "operation", for a resource
+  --kind KIND         "lock" or "operation"; without it the lock, unless there is only an operation
 ${CONNECTION_HELP}
 
 Examples:
   holdfast show orders/42                       # who is it?
   holdfast release --force orders/42
-  holdfast release --force --kind operation sha256:4f06b3…
+  holdfast release --force sha256:4f06b3… --owner pull:node-3
 `,
   run: runRelease,
 }
@@ -46,13 +48,31 @@ async function runRelease(args: readonly string[], io: CliIo): Promise<number> {
   const kind = parseChoice(values.kind, '--kind', ['lock', 'operation'])
   if (!values.force) throw new UsageError(WHY_FORCE)
   const { owner } = values
-  const forced = await withLocks(values, io, (server) => server.forceRelease(key, { owner, kind }))
+  const { reply, hasOperationToo, forced } = await withLocks(values, io, async (server) => {
+    const looked = await lookAtKey(server, key, { kind, queueLimit: 1 })
+    const asked = { owner, kind: looked.reply.namespace }
+    return { ...looked, forced: await server.forceRelease(key, asked) }
+  })
   if (values.json) printJson(io, { forced })
-  else io.stdout.write(`${toPrintable(describe(key, forced))}\n`)
+  else {
+    const done = forced === 0 ? describeNothing(reply, owner) : describeForced(reply, forced)
+    io.stdout.write(`${escapeControls(done)}\n`)
+    if (hasOperationToo) io.stdout.write(`${OPERATION_TOO}\n`)
+  }
   return EXIT_CODES.ok.code
 }
 
-function describe(key: string, forced: number): string {
-  if (forced === 0) return `Nothing to release: nobody holds ${key}.`
-  return `Released ${key}: ${forced} ${forced === 1 ? 'hold' : 'holds'} ended.`
+function describeForced({ key, namespace }: InspectReply, forced: number): string {
+  const what = namespace === 'lock' ? key : `the operation on ${key}`
+  return `Released ${what}: ${forced} ${forced === 1 ? 'hold' : 'holds'} ended.`
+}
+
+/** Who named an owner may have meant one of those who do hold it. */
+function describeNothing({ key, holders }: InspectReply, owner: string | undefined): string {
+  const [first, ...others] = holders
+  if (first === undefined || owner === undefined) {
+    return `Nothing to release: nobody holds ${key}.`
+  }
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  return `Nothing to release: ${owner} does not hold ${key}. It is held by ${first.owner}${more}.`
 }

@@ -1,11 +1,13 @@
 import type { HolderReply, InspectReply, WaiterReply } from '../../engine/queries.ts'
+import { QUERY_LIMIT_MAX } from '../../engine/query-limits.ts'
 import { writeReply } from '../../protocol/json/reply-body.ts'
+import { escapeControls } from '../../server/log/escape-controls.ts'
 import type { CliCommand } from '../cli-command.ts'
 import type { CliIo } from '../cli-io.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, withLocks } from '../connection-options.ts'
 import { EXIT_CODES } from '../exit-codes.ts'
+import { lookAtKey, OPERATION_TOO } from '../look-at-key.ts'
 import { choosePaint } from '../output/paint.ts'
-import { toPrintable } from '../output/printable.ts'
 import { printJson } from '../output/print-json.ts'
 import { showDuration, showTime } from '../output/show-duration.ts'
 import { type Column, printTable } from '../output/table.ts'
@@ -16,11 +18,9 @@ import {
   parseWholeNumber,
 } from '../parse-command-args.ts'
 
-const QUEUE_MAX = 10_000
-
 const OPTIONS = {
   ...CONNECTION_OPTIONS,
-  kind: { type: 'string', default: 'lock' },
+  kind: { type: 'string' },
   queue: { type: 'string', default: '20' },
 } as const
 
@@ -30,14 +30,14 @@ export const showCommand: CliCommand = {
 Show one key: who holds it, since when, how much of the lease is left, under which token; who waits
 and for how long. A free key is an answer too.
 
-  --kind KIND         "lock" (the default) or "operation", for a resource: then also which nodes
-                      reference it and what is remembered to have been done
-  --queue N           how much of the queue to show (20; at most ${QUEUE_MAX})
+  --kind KIND         "lock" or "operation"; without it the lock, unless there is only an operation.
+                      An operation shows its references and what is remembered to have been done
+  --queue N           how much of the queue to show (20; at most ${QUERY_LIMIT_MAX})
 ${CONNECTION_HELP}
 
 Examples:
   holdfast show orders/42
-  holdfast show --kind operation sha256:4f06b3…
+  holdfast show sha256:4f06b3…
   holdfast show orders/42 --json | jq -r '.holders[].owner'
 `,
   run: runShow,
@@ -47,11 +47,14 @@ async function runShow(args: readonly string[], io: CliIo): Promise<number> {
   const { values, positionals } = parseCommandArgs(args, OPTIONS)
   const [key = ''] = expectWords(positionals, ['KEY'])
   const kind = parseChoice(values.kind, '--kind', ['lock', 'operation'])
-  const queueRule = { option: '--queue', min: 0, max: QUEUE_MAX }
+  const queueRule = { option: '--queue', min: 1, max: QUERY_LIMIT_MAX }
   const queueLimit = parseWholeNumber(values.queue, queueRule)
-  const reply = await withLocks(values, io, (server) => server.inspect(key, { kind, queueLimit }))
+  const { reply, hasOperationToo } = await withLocks(values, io, (server) =>
+    lookAtKey(server, key, { kind, queueLimit }),
+  )
   if (values.json) printJson(io, writeReply({ kind: 'inspect', key }, reply, Date.now()))
   else printKey(io, reply, Date.now())
+  if (hasOperationToo && !values.json) io.stdout.write(`\n${OPERATION_TOO}\n`)
   return EXIT_CODES.ok.code
 }
 
@@ -60,7 +63,7 @@ function printKey(io: CliIo, reply: InspectReply, nowMs: number): void {
   const paint = choosePaint(io, io.stdout)
   const say = (text: string): void => io.stdout.write(`${text}\n`)
   const state = holders.length === 0 ? paint('free', 'green') : paint('held', 'yellow')
-  say(`${paint(toPrintable(key), 'bold')}  ${namespace}, ${state}, last token ${token}`)
+  say(`${paint(escapeControls(key), 'bold')}  ${namespace}, ${state}, last token ${token}`)
   if (holders.length > 0) {
     say('')
     printTable(io, toHolderColumns(holders, nowMs), holders)
@@ -76,11 +79,11 @@ function printKey(io: CliIo, reply: InspectReply, nowMs: number): void {
   say(
     references.length === 0
       ? 'No node references it.'
-      : `Referenced by ${toPrintable(references.join(', '))}`,
+      : `Referenced by ${escapeControls(references.join(', '))}`,
   )
   for (const { type, node, version, agoMs } of remembered) {
     const which = version === undefined ? '' : ` of version ${version}`
-    say(toPrintable(`Remembered: ${type}${which} by ${node}, ${showDuration(agoMs)} ago`))
+    say(escapeControls(`Remembered: ${type}${which} by ${node}, ${showDuration(agoMs)} ago`))
   }
 }
 

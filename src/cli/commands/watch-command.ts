@@ -1,11 +1,11 @@
 import type { WatchEvent } from '../../engine/engine.ts'
 import { writeEvent } from '../../protocol/json/event-body.ts'
+import { escapeControls } from '../../server/log/escape-controls.ts'
 import type { CliCommand } from '../cli-command.ts'
 import type { CliIo, CliSignal } from '../cli-io.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, withLocks } from '../connection-options.ts'
 import { EXIT_CODES, exitCodeOfSignal } from '../exit-codes.ts'
 import { choosePaint, type Colour, type Paint } from '../output/paint.ts'
-import { toPrintable } from '../output/printable.ts'
 import { printJson } from '../output/print-json.ts'
 import { expectWords, parseChoice, parseCommandArgs } from '../parse-command-args.ts'
 
@@ -81,7 +81,7 @@ function toLine(event: WatchEvent, paint: Paint): string {
   const kind = colour === undefined ? padded : paint(padded, colour)
   if (event.kind === 'reset')
     return `${time}  ${kind}  some events were missed; look with holdfast ls`
-  return `${time}  ${kind}  ${paint(toPrintable(event.key), 'bold')}  ${toPrintable(describe(event))}`
+  return `${time}  ${kind}  ${paint(escapeControls(event.key), 'bold')}  ${escapeControls(describe(event))}`
 }
 
 function describe(event: Exclude<WatchEvent, { readonly kind: 'reset' }>): string {

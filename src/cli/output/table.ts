@@ -1,6 +1,6 @@
+import { escapeControls } from '../../server/log/escape-controls.ts'
 import type { CliIo } from '../cli-io.ts'
 import { choosePaint, type Colour, type Paint } from './paint.ts'
-import { toPrintable } from './printable.ts'
 
 /** One column: its heading, and what it shows of a row. */
 export interface Column<Row> {
@@ -24,7 +24,7 @@ export function printTable<Row>(
   rows: readonly Row[],
 ): void {
   const paint = choosePaint(io, io.stdout)
-  const cells = rows.map((row) => columns.map(({ cell }) => toPrintable(cell(row))))
+  const cells = rows.map((row) => columns.map(({ cell }) => escapeControls(cell(row))))
   const widths = fitWidths(columns, cells, io.stdout.columns ?? Number.POSITIVE_INFINITY)
   const lineOf = (texts: readonly string[], paintCell: (text: string, index: number) => string) =>
     texts

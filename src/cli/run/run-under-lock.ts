@@ -3,11 +3,11 @@ import { basename } from 'node:path'
 import { isLockError } from '../../engine/errors.ts'
 import type { LockHandle } from '../../locks/lock-handle.ts'
 import type { Locks } from '../../locks/locks.ts'
+import { escapeControls } from '../../server/log/escape-controls.ts'
 import type { CliIo, CliSignal } from '../cli-io.ts'
 import { closeLocks, openLocks, serverOf } from '../connection-options.ts'
 import { EXIT_CODES, exitCodeOfError, exitCodeOfSignal } from '../exit-codes.ts'
 import { choosePaint } from '../output/paint.ts'
-import { toPrintable } from '../output/printable.ts'
 import { LockKeeper } from './lock-keeper.ts'
 import type { RunTerms } from './run-terms.ts'
 import { type CommandEnd, Supervisor } from './supervisor.ts'
@@ -206,6 +206,6 @@ export class RunUnderLock {
 
   #say(text: string): void {
     const paint = choosePaint(this.#io, this.#io.stderr)
-    this.#io.stderr.write(`${paint('holdfast:', 'red')} ${toPrintable(text)}\n`)
+    this.#io.stderr.write(`${paint('holdfast:', 'red')} ${escapeControls(text)}\n`)
   }
 }

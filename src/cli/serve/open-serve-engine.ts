@@ -1,7 +1,8 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { isLockError } from '../../engine/errors.ts'
+import { createError, isLockError } from '../../engine/errors.ts'
 import { openFileEngine } from '../../engines/embedded/embedded-engine.ts'
+import type { EngineSettings } from '../../locks/engine-settings.ts'
 import { ENGINE_SCHEMES, openEngine, parseEngineUrl } from '../../locks/open-engine.ts'
 import type { OpenedEngine } from '../../locks/shared-engines.ts'
 import type { ServeSettings } from '../settings/read-serve-settings.ts'
@@ -9,30 +10,41 @@ import { SettingError } from '../settings/setting-error.ts'
 
 /** The engine that a server was told to keep its locks in. */
 export async function openServeEngine(settings: ServeSettings): Promise<OpenedEngine> {
-  const { engine: url, data, shards, law, sources } = settings
-  const announceAs = `${hostname()}, process ${process.pid}`
-  const options = { settings: law, shards, history: true, announceAs }
-  if (url === undefined) {
-    const engine = await openFileEngine(resolve(data), options)
+  const { engine: url, data, sources } = settings
+  const source = sources[url === undefined ? 'data' : 'engine'] ?? 'engine'
+  try {
+    if (url !== undefined) return await openByUrl(url, toOptions(settings))
+    const engine = await openFileEngine(resolve(data), toOptions(settings))
     return { engine, close: () => engine.close() }
+  } catch (error) {
+    throw nameSetting(error, source, sources)
   }
-  const source = sources['engine'] ?? 'engine'
+}
+
+function toOptions({ law, shards }: ServeSettings): EngineSettings {
+  const announceAs = `${hostname()}, process ${process.pid}`
+  return { settings: law, shards, history: true, announceAs }
+}
+
+async function openByUrl(url: string, options: EngineSettings): Promise<OpenedEngine> {
   const parsed = parseEngineUrl(url)
   const opening = parsed === undefined ? undefined : openEngine(parsed, options)
-  if (opening === undefined) {
-    const known = ENGINE_SCHEMES.map((scheme) => `${scheme}:`).join(', ')
-    const scheme = parsed === undefined ? 'this' : `${parsed.scheme}:`
-    throw new SettingError(source, `there is no engine for ${scheme}; this version knows ${known}`)
+  if (opening !== undefined) return opening
+  const known = ENGINE_SCHEMES.map((scheme) => `${scheme}:`).join(', ')
+  const scheme = parsed === undefined ? 'this' : `${parsed.scheme}:`
+  const message = `there is no engine for ${scheme}; this version knows ${known}`
+  throw createError('LOCK_UNKNOWN_ENGINE', message)
+}
+
+/** The same complaint, about the setting that it is about: the engine's own, or one of the law. */
+function nameSetting(error: unknown, source: string, sources: ServeSettings['sources']): unknown {
+  if (!isLockError(error)) return error
+  const { code, message, applied, details } = error
+  if (code === 'LOCK_UNKNOWN_ENGINE') return new SettingError(source, message)
+  if (code === 'LOCK_INVALID_ARGUMENT') {
+    return new SettingError(sources[String(details['field'])] ?? source, message)
   }
-  try {
-    return await opening
-  } catch (error) {
-    const isOurs = isLockError(error, 'LOCK_INVALID_ARGUMENT')
-    if (isOurs || isLockError(error, 'LOCK_UNKNOWN_ENGINE')) {
-      throw new SettingError(source, error.message)
-    }
-    throw error
-  }
+  return createError(code, `${source}: ${message}`, { applied, details, cause: error })
 }
 
 /** Where the locks are, for a log: without a password, and without options that may hold one. */

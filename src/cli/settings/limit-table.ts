@@ -1,3 +1,10 @@
+import {
+  KEY_BYTES_MAX,
+  OWNER_BYTES_MAX,
+  TTL_MS_MAX,
+  TTL_MS_MIN,
+  WAIT_MS_MAX,
+} from '../../law/limits.ts'
 import type { ServerLimits } from '../../server/server-limits.ts'
 
 export interface LimitRule {
@@ -10,7 +17,6 @@ export interface LimitRule {
 }
 
 const MIB = 1024 * 1024
-const DAY_MS = 86_400_000
 const MANY = 1_000_000_000
 
 /** What `--limit NAME=VALUE` takes. Keys, owners and leases cannot be longer than the law allows. */
@@ -29,13 +35,25 @@ export const LIMIT_TABLE: Readonly<Record<keyof ServerLimits, LimitRule>> = {
     default: '256KiB',
     meaning: 'body of a batch',
   },
-  key: { unit: 'bytes', min: 1, max: 512, default: '512B', meaning: 'a key or resource' },
-  owner: { unit: 'bytes', min: 1, max: 256, default: '256B', meaning: 'an owner or node' },
-  ttl: { unit: 'ms', min: 100, max: DAY_MS, default: '24h', meaning: 'a lease' },
+  key: {
+    unit: 'bytes',
+    min: 1,
+    max: KEY_BYTES_MAX,
+    default: '512B',
+    meaning: 'a key or resource',
+  },
+  owner: {
+    unit: 'bytes',
+    min: 1,
+    max: OWNER_BYTES_MAX,
+    default: '256B',
+    meaning: 'an owner or node',
+  },
+  ttl: { unit: 'ms', min: TTL_MS_MIN, max: TTL_MS_MAX, default: '24h', meaning: 'a lease' },
   wait: {
     unit: 'ms',
     min: 1,
-    max: DAY_MS,
+    max: WAIT_MS_MAX,
     default: '1h',
     meaning: 'a wait that is given as a number',
   },
@@ -51,8 +69,8 @@ export const LIMIT_TABLE: Readonly<Record<keyof ServerLimits, LimitRule>> = {
     unit: 'count',
     min: 1,
     max: MANY,
-    default: '1000',
-    meaning: 'event streams of one principal',
+    default: '10000',
+    meaning: 'event streams, and watches of sessions, of one principal',
   },
   connections: {
     unit: 'count',

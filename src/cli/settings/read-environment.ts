@@ -7,6 +7,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 const PREFIX = 'HOLDFAST_'
 
+/** Names the config file, which is no setting that a file could have. */
+export const CONFIG_VARIABLE = 'HOLDFAST_CONFIG'
+
 /** The variables of the environment that are settings; our own names count before the older ones. */
 export function readEnvironment(env: Environment): readonly GivenValue[] {
   const given = SETTINGS.flatMap((setting) => {
@@ -31,7 +34,7 @@ function isSet(value: string | undefined): boolean {
 function refuseMisspelt(variable: string): void {
   if (!variable.startsWith(PREFIX)) return
   const known = SETTINGS.map((setting: Setting) => toVariable(setting.name))
-  if (known.includes(variable) || variable === `${PREFIX}CONFIG` || OTHERS.has(variable)) return
+  if (known.includes(variable) || variable === CONFIG_VARIABLE || OTHERS.has(variable)) return
   const nearest = findNearestName(
     variable.slice(PREFIX.length),
     known.map((name) => name.slice(PREFIX.length)),

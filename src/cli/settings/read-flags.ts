@@ -1,23 +1,22 @@
 import { findNearestName } from '../nearest-name.ts'
 import { UsageError } from '../usage-error.ts'
-import type { GivenValue, Setting } from './setting.ts'
+import type { ConfigFile, GivenValue, Setting } from './setting.ts'
 import { SETTINGS } from './setting-table.ts'
 
 export interface Flags {
   readonly given: readonly GivenValue[]
-  /** What `--config` named. */
-  readonly configFile: string | undefined
+  readonly configFile: ConfigFile | undefined
 }
 
 /** The values of a command line: `--port 80`, `--port=80`, `--multi-node`, `--no-multi-node`. */
 export function readFlags(args: readonly string[]): Flags {
   const given: GivenValue[] = []
-  let configFile: string | undefined
+  let configFile: ConfigFile | undefined
   const rest = [...args]
   for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
     const [flag, inline] = splitFlag(word)
     if (flag === '--config') {
-      configFile = inline ?? takeValue(flag, rest)
+      configFile = { path: inline ?? takeValue(flag, rest), source: flag }
       continue
     }
     const { setting, isOff } = findSetting(flag)

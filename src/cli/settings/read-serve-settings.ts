@@ -1,3 +1,4 @@
+import { TTL_MS_DEFAULT } from '../../law/limits.ts'
 import type { LockServerOptions } from '../../server/lock-server.ts'
 import type { LogLevel } from '../../server/log/log.ts'
 import { DocumentError, parseDocument } from '../../server/config/parse-document.ts'
@@ -5,9 +6,9 @@ import type { ServerLimits } from '../../server/server-limits.ts'
 import { findNearestName } from '../nearest-name.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseValue, type SettingValue } from './parse-value.ts'
-import { type Environment, readEnvironment } from './read-environment.ts'
+import { CONFIG_VARIABLE, type Environment, readEnvironment } from './read-environment.ts'
 import { readFlags } from './read-flags.ts'
-import type { GivenValue } from './setting.ts'
+import type { ConfigFile, GivenValue } from './setting.ts'
 import { SettingError } from './setting-error.ts'
 import { SETTINGS } from './setting-table.ts'
 
@@ -28,7 +29,7 @@ export interface ServeSettings {
   readonly insecure: boolean
   readonly limits: Partial<ServerLimits>
   readonly log: LogLevel
-  /** Where each setting came from that is not the default, for complaints that come later. */
+  /** Where each setting came from, for complaints that come later. */
   readonly sources: Readonly<Record<string, string>>
 }
 
@@ -49,12 +50,11 @@ export interface SettingSources {
 export function readServeSettings({ args, env, readFile }: SettingSources): ServeSettings {
   const flags = readFlags(args)
   const variables = readEnvironment(env)
-  const configFile = flags.configFile ?? (env['HOLDFAST_CONFIG'] || undefined)
-  const inFile = configFile === undefined ? [] : readConfig(configFile, readFile)
+  const inFile = readConfig(flags.configFile ?? findConfig(env), readFile)
   const chosen: Chosen = new Map()
   for (const setting of SETTINGS) {
     if (setting.default !== undefined) {
-      choose(chosen, { setting, raw: setting.default, source: 'default' })
+      choose(chosen, { setting, raw: setting.default, source: `the default of --${setting.name}` })
     }
   }
   for (const given of [...inFile, ...variables, ...flags.given]) choose(chosen, given)
@@ -74,8 +74,18 @@ function choose(chosen: Chosen, given: GivenValue): void {
   })
 }
 
-function readConfig(file: string, readFile: SettingSources['readFile']): readonly GivenValue[] {
-  const document = readDocument(file, readFile)
+function findConfig(env: Environment): ConfigFile | undefined {
+  const path = env[CONFIG_VARIABLE]
+  return path === undefined || path === '' ? undefined : { path, source: CONFIG_VARIABLE }
+}
+
+function readConfig(
+  config: ConfigFile | undefined,
+  readFile: SettingSources['readFile'],
+): readonly GivenValue[] {
+  if (config === undefined) return []
+  const { path: file } = config
+  const document = readDocument(config, readFile)
   return Object.entries(document).map(([name, raw]) => {
     const source = `${file}: ${name}`
     const setting = SETTINGS.find((one) => one.name === name)
@@ -88,17 +98,17 @@ function readConfig(file: string, readFile: SettingSources['readFile']): readonl
 }
 
 function readDocument(
-  file: string,
+  { path, source }: ConfigFile,
   readFile: SettingSources['readFile'],
 ): Readonly<Record<string, unknown>> {
   let text: string
   try {
-    text = readFile(file)
+    text = readFile(path)
   } catch (error) {
-    throw new UsageError(`--config: ${(error as Error).message}`)
+    throw new SettingError(source, (error as Error).message)
   }
   try {
-    return parseDocument(file, text)
+    return parseDocument(path, text)
   } catch (error) {
     throw error instanceof DocumentError ? new UsageError(error.message) : error
   }
@@ -134,16 +144,13 @@ function toLaw(chosen: Chosen, limits: Partial<ServerLimits>): LawSettings {
     updateRequiresNoRef: get('update-requires-no-ref'),
     retentionMs: get('retention'),
     operationTtlMs: Math.min(get<number>('operation-ttl'), ttl),
+    lockTtlMs: Math.min(TTL_MS_DEFAULT, ttl),
     waiterPatienceMs: get('waiter-patience'),
     claimWindowMs: get('claim-window'),
     lanes: (chosen.get('lanes')?.value as readonly string[] | undefined) ?? [],
-    ...(ttl < LOCK_TTL_MS ? { lockTtlMs: ttl } : {}),
     ...(waiters === undefined ? {} : { waitersPerKeyMax: waiters }),
   }
 }
-
-/** What a lock gets that asks for no lease. */
-const LOCK_TTL_MS = 30_000
 
 function toTls(chosen: Chosen): TlsFiles | undefined {
   const [cert, key, ca] = ['tls-cert', 'tls-key', 'tls-ca'].map((name) => chosen.get(name))

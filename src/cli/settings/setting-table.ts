@@ -1,3 +1,4 @@
+import { GRACE_MS_MAX, GRACE_MS_MIN, TTL_MS_MAX, TTL_MS_MIN } from '../../law/limits.ts'
 import { LOG_LEVELS } from '../../server/log/log.ts'
 import type { Setting, SettingKind } from './setting.ts'
 
@@ -66,14 +67,14 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'operation-ttl',
-    kind: { is: 'duration', minMs: 100, maxMs: 86_400_000 },
+    kind: { is: 'duration', minMs: TTL_MS_MIN, maxMs: TTL_MS_MAX },
     takes: 'TIME',
     default: '1h',
     meaning: 'lease of an operation that asked for none',
   },
   {
     name: 'session-grace',
-    kind: { is: 'duration', minMs: 100, maxMs: 600_000 },
+    kind: { is: 'duration', minMs: GRACE_MS_MIN, maxMs: GRACE_MS_MAX },
     takes: 'TIME',
     default: '5s',
     meaning: 'how long a broken connection may be gone',

@@ -29,3 +29,9 @@ export interface GivenValue {
   /** As in `--port`, `HOLDFAST_PORT` or `serve.toml: port`. */
   readonly source: string
 }
+
+/** A config file that somebody named, and where: `--config` or `HOLDFAST_CONFIG`. */
+export interface ConfigFile {
+  readonly path: string
+  readonly source: string
+}

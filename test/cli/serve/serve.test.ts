@@ -32,6 +32,20 @@ describe('holdfast serve', () => {
     expect(await response.json()).toMatchObject({ outcome: 'granted' })
   })
 
+  it('asks for a token in what it says to try where it asks for one itself', async () => {
+    const tokens = join(rig.makeDirectory(), 'tokens.toml')
+    writeFileSync(
+      tokens,
+      `[[tokens]]\nname = "me"\nrole = "client"\nsha256 = "${sha256('mine')}"\n`,
+    )
+    const args = ['--engine', 'memory:', '--tokens', tokens]
+    const { started, url } = await rig.serve(args, { npm_lifecycle_event: 'start' })
+    await expect.poll(() => started.stdout.split('\n').length).toBe(3)
+    expect(started.stdout).toContain(
+      `try: curl -s -H "Authorization: Bearer $TOKEN" ${url}/v1/acquire -d `,
+    )
+  })
+
   it('keeps history', async () => {
     const { url } = await rig.serve(['--engine', 'memory:'])
     await post(url, '/v1/acquire', { key: 'k', owner: 'o' })
@@ -52,6 +66,19 @@ describe('holdfast serve', () => {
       expect((await post(url, '/v1/acquire', asked)).status).toBe(400)
     }
   })
+})
+
+it('a limit on leases holds for those who ask for none, and does not turn them away', async () => {
+  const { url } = await rig.serve(['--engine', 'memory:', '--limit', 'ttl=2s'])
+  const asked = { type: 'pull', resource_id: 'r', node_id: 'n' }
+  expect((await post(url, '/lock', asked)).status).toBe(200)
+  expect((await post(url, '/v1/acquire', { key: 'k', owner: 'o' })).status).toBe(200)
+  for (const path of ['/v1/locks/r?kind=operation', '/v1/locks/k']) {
+    const found = (await (await fetch(url + path)).json()) as {
+      readonly holders: readonly { readonly lease_ms: number }[]
+    }
+    expect(found.holders[0]?.lease_ms).toBeLessThanOrEqual(2_000)
+  }
 })
 
 describe('a stop', () => {
@@ -165,7 +192,16 @@ describe('what it refuses, with a message and an exit code', () => {
       ['--engine', 'redis://:secret@host'],
       /--engine: there is no engine for redis:/,
     ],
-    ['an open door', ['--host', '0.0.0.0', '--engine', 'memory:'], /0\.0\.0\.0.*insecure/],
+    [
+      'an open door',
+      ['--host', '0.0.0.0', '--engine', 'memory:'],
+      /--host: 0\.0\.0\.0.*--tokens or --tls-ca.*--insecure\nTry: holdfast serve --help/,
+    ],
+    [
+      'lanes that are too many',
+      ['--engine', 'memory:', '--lanes', 'a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q'],
+      /--lanes: .*at most 16/,
+    ],
     ['no such tokens', ['--tokens', 'none.toml', '--engine', 'memory:'], /--tokens: .*none\.toml/],
     [
       'no such address',
@@ -181,6 +217,18 @@ describe('what it refuses, with a message and an exit code', () => {
     expect(started.stdout).toBe('')
   })
 
+  it('an open door that came from the environment', async () => {
+    const started = rig.start(['--engine', 'memory:'], { HOLDFAST_HOST: '::' })
+    expect(await started.code).toBe(64)
+    expect(started.stderr).toContain('HOLDFAST_HOST: ::')
+  })
+
+  it('a directory that cannot be one', async () => {
+    const started = rig.start([], { HOLDFAST_DATA: '/dev/null/data' })
+    expect(await started.code).toBe(69)
+    expect(started.stderr).toMatch(/HOLDFAST_DATA: .*\/dev\/null\/data/)
+  })
+
   it('a port and a directory that another server has', async () => {
     const data = rig.makeDirectory()
     const { url } = await rig.serve(['--data', data])
@@ -188,7 +236,7 @@ describe('what it refuses, with a message and an exit code', () => {
     const sameDirectory = rig.start(['--port', '0', '--data', data])
     const samePort = rig.start(['--port', port, '--engine', 'memory:'])
     expect(await sameDirectory.code).toBe(69)
-    expect(sameDirectory.stderr).toMatch(/owned|owns/)
+    expect(sameDirectory.stderr).toMatch(/--data: .*(?:owned|owns)/)
     expect(await samePort.code).toBe(64)
     expect(samePort.stderr).toContain('another program listens there already')
   })

@@ -43,6 +43,7 @@ describe('without any settings', () => {
         updateRequiresNoRef: false,
         retentionMs: 300_000,
         operationTtlMs: 3_600_000,
+        lockTtlMs: 30_000,
         waiterPatienceMs: 90_000,
         claimWindowMs: 10_000,
         lanes: [],
@@ -139,7 +140,7 @@ it('where each setting came from is known', () => {
     port: '--port',
     data: 'HOLDFAST_DATA',
     host: 'serve.toml: host',
-    log: 'default',
+    log: 'the default of --log',
   })
 })
 
@@ -247,7 +248,11 @@ describe('a bad setting is refused by its name and where it came from', () => {
       throw new Error('ENOENT: no such file, open "x.toml"')
     }
     expect(() => readServeSettings({ args: ['--config=x.toml'], env: {}, readFile })).toThrow(
-      /--config: .*x\.toml/,
+      /^--config: .*x\.toml/,
+    )
+    const env = { HOLDFAST_CONFIG: 'x.toml' }
+    expect(() => readServeSettings({ args: [], env, readFile })).toThrow(
+      /^HOLDFAST_CONFIG: .*x\.toml/,
     )
   })
 
