@@ -30,6 +30,16 @@ const PLACES = {
     order by partition_ordinal_position`,
 } as const
 
+/** How many places there are, the one for all later months included. */
+const COUNTS = {
+  postgres: sql<{ count: number }>`
+    select count(*)::int as count from pg_inherits
+    where inhparent = 'workflow_assignments'::regclass`,
+  mysql: sql<{ count: number }>`
+    select count(*) as count from information_schema.partitions
+    where table_schema = database() and table_name = 'workflow_assignments'`,
+} as const
+
 describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
   let server: TestServer
   let rig: WorkflowRig
@@ -234,6 +244,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
 
   if (kind.name === 'sqlite') return
   const placesOf = PLACES[kind.name]
+  const countOf = COUNTS[kind.name]
   describe('by month', () => {
     async function findPlaces(): Promise<string[]> {
       if (kind.name === 'mysql') await rig.query(sql`analyze table workflow_assignments`)
@@ -241,11 +252,18 @@ describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
       return [...new Set(rows.map(({ place }) => place.replace(/^workflow_assignments_|^m/, '')))]
     }
 
+    async function countPlaces(): Promise<number | undefined> {
+      return (await rig.query(countOf))[0]?.count
+    }
+
     it('have a place before the month begins, whoever writes first', async () => {
       const other = await rig.openLeases()
       for (let month = 0; month < 6; month += 1) {
         await leases.acquireLock(`node:${month}`, 'a', 'node', 1_000)
         await other.acquireLock(`node:${month}:b`, 'a', 'node', 1_000)
+        // They are made behind the back of those who write, and these months are short.
+        const [present, ahead, later] = [month + 1, 2, 1]
+        await expect.poll(countPlaces).toBe(present + ahead + later)
         rig.clock.leap(30 * DAY_MS)
       }
       await leases.close()

@@ -17,15 +17,16 @@ export interface DoorbellOptions {
  */
 export class Doorbell {
   readonly #options: DoorbellOptions
-  readonly #clock: Clock = new SystemClock()
+  readonly #clock: Clock
   #timer: Timer | undefined
   #looking: Promise<void> | undefined
   #isRung = false
   #isWanted = false
   #isKeepingAlive = false
 
-  constructor(options: DoorbellOptions) {
+  constructor(options: DoorbellOptions, clock: Clock = new SystemClock()) {
     this.#options = options
+    this.#clock = clock
   }
 
   /** Whether anybody waits, and whether the process has to stay for them. */

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
+import { nameOfPlace } from '../../law/waiting.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { DatabaseClock } from './database-clock.ts'
-import { HistoryTrimmer, removeOlder } from './history.ts'
-import { nameOfDeparture, type OpenWaits } from './open-waits.ts'
-import { removeDeadServers, type ServerBook } from './server-book.ts'
+import { OldRows } from './old-rows.ts'
+import type { OpenWaits } from './open-waits.ts'
+import type { ServerBook } from './server-book.ts'
 import type { Connection, KeyName } from './sql-dialect.ts'
 import type { Transactor } from './transactor.ts'
-import { WATCHED_MS } from './watch-notice.ts'
 
-/** A letter that nobody fetched for this long was written to a process that is gone. */
-const LETTER_KEPT_MS = 10 * 60_000
+/** What is too old is removed this often, in rounds. */
+const REMOVAL_EVERY = 6
 
 export interface HousekeepingOptions {
   readonly transactor: Transactor
@@ -31,7 +31,7 @@ export interface HousekeepingOptions {
 export class Housekeeping {
   readonly #options: HousekeepingOptions
   readonly #everyMs: number
-  readonly #history = new HistoryTrimmer()
+  readonly #oldRows = new OldRows()
   #timer: Timer | undefined
   #running: Promise<void> | undefined
   #isClosed = false
@@ -55,7 +55,7 @@ export class Housekeeping {
   }
 
   async #round(): Promise<void> {
-    const { waits, transactor } = this.#options
+    const { waits, transactor, databaseClock } = this.#options
     if (waits.size > 0) {
       await transactor.write((db) => this.#renewPlaces(db))
       const stillQueued = await transactor.run((db) => this.#stillQueued(db))
@@ -64,8 +64,10 @@ export class Housekeeping {
       await waits.askAgain(stillQueued)
     }
     await this.#options.servers?.sign()
+    if (this.#rounds % REMOVAL_EVERY === 0) {
+      await transactor.run(async (db) => this.#oldRows.remove(db, await databaseClock.nowMs(db)))
+    }
     this.#rounds += 1
-    if (this.#rounds % 6 === 1) await this.removeOld()
   }
 
   /** What others have loaded of these keys is not true any more, and their rows say so. */
@@ -92,25 +94,8 @@ export class Housekeeping {
       where w.process = ${process}`.execute(db)
     return new Set(
       rows.map(({ space, name, owner, request_id: requestId }) =>
-        nameOfDeparture({ space, name }, { owner, requestId }),
+        nameOfPlace({ space, name }, { owner, requestId }),
       ),
-    )
-  }
-
-  /** Returns how many rows were removed. */
-  removeOld(): Promise<number> {
-    return this.#options.transactor.run((db) => this.#removeOld(db))
-  }
-
-  async #removeOld(db: Connection): Promise<number> {
-    const nowMs = await this.#options.databaseClock.nowMs(db)
-    const events = { table: 'holdfast_events', column: 'at_ms' } as const
-    const letters = { table: 'holdfast_letters', column: 'at_ms' } as const
-    return (
-      (await removeOlder(db, events, nowMs - WATCHED_MS)) +
-      (await removeOlder(db, letters, nowMs - LETTER_KEPT_MS)) +
-      (await removeDeadServers(db, nowMs)) +
-      (await this.#history.trim(db, nowMs))
     )
   }
 

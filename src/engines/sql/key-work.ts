@@ -23,8 +23,16 @@ export interface WorkResult {
   readonly hasEvents: boolean
 }
 
-/** Commands after which an absent key may have a row. The others find nothing there and change nothing. */
-const MAKES_KEY: ReadonlySet<KeyCommand['kind']> = new Set(['acquire', 'begin', 'cancel'])
+/**
+ * Whether an absent key may have a row after a command. The others find nothing there and change nothing;
+ * that a release was refused is remembered only of one that names itself and no token.
+ */
+function makesKey(command: KeyCommand): boolean {
+  if (command.kind === 'release' || command.kind === 'finish') {
+    return command.requestId !== undefined && command.token === undefined
+  }
+  return command.kind === 'acquire' || command.kind === 'begin' || command.kind === 'cancel'
+}
 
 /** Transactions that decide on keys: lock, load, ask the law, write. */
 export class KeyWork {
@@ -175,7 +183,7 @@ function namesOf(jobs: readonly KeyJob[]): { wanted: KeyName[]; known: KeyName[]
   const wanted = new Map<string, KeyName>()
   const known = new Map<string, KeyName>()
   for (const { name, command } of jobs) {
-    const names = MAKES_KEY.has(command.kind) ? wanted : known
+    const names = makesKey(command) ? wanted : known
     names.set(keyOf(name), name)
   }
   for (const key of wanted.keys()) known.delete(key)

@@ -1,4 +1,4 @@
-import type { HistoryEnd } from '../../engine/queries.ts'
+import { toHistoryEnd } from '../../engine/history-rules.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import {
   dueAtMsOfHold,
@@ -12,7 +12,7 @@ import {
 import type { Row, TableName, Upsert } from './sql-dialect.ts'
 import { joined, type Rows, type Statement, statement, type Value, words } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
-import { insertInto } from './upsert.ts'
+import { inParts, insertAll } from './upsert.ts'
 
 /** What has to be written of keys, and what will be known when it is. */
 export interface KeysWritten {
@@ -135,22 +135,13 @@ function additionsTo(context: TransactionContext, snapshots: readonly KeySnapsho
     ...put(context, 'holdfast_waiters', { by: ['key_id', 'place'], rows: waiters }),
     ...put(context, 'holdfast_refs', { by: ['key_id', 'node'], rows: references }),
     ...put(context, 'holdfast_successes', { by: ['key_id', 'type'], rows: successes }),
-    ...(history.length === 0 ? [] : [insertInto('holdfast_history', history)]),
+    ...insertAll('holdfast_history', history),
   ]
 }
 
-/** Grants that were undone before anyone took them are nobody's history. */
-const KEPT_ENDS: ReadonlySet<string> = new Set<HistoryEnd>([
-  'released',
-  'expired',
-  'disconnected',
-  'forced',
-  'failed',
-])
-
 function historyOf({ nowMs }: TransactionContext, { namespace, key, held }: KeySnapshot): Row[] {
   return held.ends
-    .filter(({ end }) => KEPT_ENDS.has(end))
+    .filter(({ end }) => toHistoryEnd(end) !== undefined)
     .map(({ hold, end }) => ({
       space: namespace,
       name: key,
@@ -221,5 +212,5 @@ function toKeyRow(context: TransactionContext, snapshot: KeySnapshot, dueAtMs: n
 }
 
 function put({ dialect }: TransactionContext, table: TableName, upsert: Upsert): Statement[] {
-  return upsert.rows.length === 0 ? [] : [dialect.upsert(table, upsert)]
+  return inParts(upsert.rows).map((rows) => dialect.upsert(table, { ...upsert, rows }))
 }

@@ -3,7 +3,7 @@ import type { Settled } from './key-run.ts'
 import { ALL_PROCESSES, type Connection, type KeyName } from './sql-dialect.ts'
 import type { Statement } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
-import { insertInto } from './upsert.ts'
+import { insertAll } from './upsert.ts'
 import type { LawEvent } from '../../law/events.ts'
 
 /** What a process is told of a call that it holds open and that another one has settled. */
@@ -27,7 +27,7 @@ export function writeLetters(
   })
   if (letters.length === 0) return []
   const processes = [...new Set(letters.map((letter) => letter.process))]
-  return [insertInto('holdfast_letters', letters), ...dialect.ring(processes)]
+  return [...insertAll('holdfast_letters', letters), ...dialect.ring(processes)]
 }
 
 /** Written only while somebody watches. */
@@ -37,7 +37,7 @@ export function writeEvents(
 ): Statement[] {
   if (events.length === 0) return []
   const rows = events.map((event) => ({ at_ms: nowMs, body: JSON.stringify(event) }))
-  return [insertInto('holdfast_events', rows), ...dialect.ring([ALL_PROCESSES])]
+  return [...insertAll('holdfast_events', rows), ...dialect.ring([ALL_PROCESSES])]
 }
 
 /** The letters of a process, oldest first, by their numbers. They are removed once they were acted on. */

@@ -4,6 +4,11 @@ import type { ColumnTypes, SqlDialect, ViewTerms } from './sql-dialect.ts'
 /** One step of the schema. Steps are never changed once they were released; new ones are appended. */
 export interface Migration {
   readonly version: number
+  /**
+   * Why servers from before cannot work beside it: they have to be stopped first. `docs/operations.md` has
+   * the same. Those that start later are refused after every step, whether it breaks them or not.
+   */
+  readonly breaks?: string
   readonly name: string
   statements(dialect: MigrationTerms): readonly string[]
 }
@@ -37,6 +42,8 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     version: 4,
+    breaks:
+      'on MySQL and MariaDB, whoever watches through an older server is not told what newer ones do',
     name: 'a row of its own for who watches, where it is locked',
     statements: ({ name }) =>
       name === 'mysql'
@@ -45,6 +52,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     version: 5,
+    breaks: 'an older server does not understand what newer ones write of how requests ended',
     name: 'ends without the names of their fields: those from before are forgotten',
     statements: () => ['update holdfast_keys set ended = null, ended_count = 0'],
   },

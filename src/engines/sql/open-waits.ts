@@ -2,7 +2,13 @@ import { toAborted, toClosed } from '../../engine/engine-errors.ts'
 import type { KeyCommand } from '../../law/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Granted, Outcome } from '../../law/outcomes.ts'
-import { isUpgraded, nameOfWait, toWithdrawal, type WaitingCommand } from '../../law/waiting.ts'
+import {
+  isUpgraded,
+  nameOfPlace,
+  nameOfWait,
+  toWithdrawal,
+  type WaitingCommand,
+} from '../../law/waiting.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { Asker, Departure } from './key-snapshot.ts'
 import type { Letter } from './letters.ts'
@@ -120,7 +126,7 @@ export class OpenWaits {
 
   /** A transaction of this process has settled a request. */
   settle(name: KeyName, { waiter, answer }: Departure): void {
-    const waitName = nameOfDeparture(name, waiter)
+    const waitName = nameOfPlace(name, waiter)
     const wait = this.#waits.get(waitName) ?? this.#leaving.get(waitName)
     if (wait !== undefined) this.#deliver(wait, answer)
   }
@@ -137,7 +143,7 @@ export class OpenWaits {
 
   /** Another process has settled a request. A grant is in good hands once it was entrusted to this one. */
   async receive({ name, owner, requestId, answer }: Letter): Promise<void> {
-    const wait = this.#waits.get(nameOfDeparture(name, { owner, requestId }))
+    const wait = this.#waits.get(nameOfPlace(name, { owner, requestId }))
     if (answer.kind === 'granted') {
       if (wait === undefined) await this.#giveUp(name, { owner, requestId })
       else await this.#askOnce(wait)
@@ -242,12 +248,4 @@ function toEndOfWait(outcome: Outcome): Outcome {
     default:
       return outcome
   }
-}
-
-/** The same as `nameOfWait` says of the command. */
-export function nameOfDeparture(
-  { space, name }: KeyName,
-  { owner, requestId }: { readonly owner: string; readonly requestId: string },
-): string {
-  return space === 'operation' ? `${name}\n${owner}` : `${name}\n${owner}\n${requestId}`
 }

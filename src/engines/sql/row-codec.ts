@@ -240,8 +240,10 @@ function textOfEnd(end: Ended): string {
   return text
 }
 
+/** Ends in another form, from a server that was not stopped for schema version 5, are forgotten. */
 export function toEnded(text: string | null): Ended[] {
-  const tuples = text === null ? [] : (JSON.parse(text) as EndedTuple[])
+  const ends = text === null ? [] : (JSON.parse(text) as EndedTuple[])
+  const tuples = ends.filter((one) => one instanceof Array)
   return tuples.map(([verb, owner, requestId, mode, atMs, short]) => {
     const answer: EndedAnswer =
       typeof short === 'string' ? { kind: 'hold-ended', end: short } : short

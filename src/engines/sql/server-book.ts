@@ -62,11 +62,7 @@ export class ServerBook {
   }
 }
 
-/** Those that died without leaving. Returns how many. */
-export async function removeDeadServers(db: Connection, nowMs: number): Promise<number> {
-  const { numDeletedRows } = await db
-    .deleteFrom('holdfast_servers')
-    .where('due_at_ms', '<', nowMs)
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+/** Those that died without leaving. */
+export async function removeDeadServers(db: Connection, nowMs: number): Promise<void> {
+  await db.deleteFrom('holdfast_servers').where('due_at_ms', '<', nowMs).execute()
 }

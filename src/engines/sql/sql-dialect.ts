@@ -74,8 +74,8 @@ export interface SqlDialect {
   readonly views: ViewTerms
   /** How many transactions of one process are open at the same time, at most. */
   readonly transactions: number
-  /** The statement that begins a transaction that writes. */
-  readonly begin: string
+  /** The statements that begin a transaction that writes. */
+  readonly begin: readonly string[]
   /** Those that begin one that reads a single moment. */
   readonly beginReading: readonly string[]
   /** Milliseconds since the epoch on the clock of the database, now and not when the transaction began. */
@@ -87,7 +87,7 @@ export interface SqlDialect {
   readonly skipLocked: string
   readonly watch: WatchTerms
   /**
-   * The longest time from a commit to when another process hears of it, without load. 0 where the
+   * The longest time from a commit to when another process looks for it, without load. 0 where the
    * database tells it; otherwise processes that wait look this often.
    */
   readonly pollMs: number

@@ -315,7 +315,7 @@ export class SqlEngine implements LockEngine {
   }
 }
 
-function nameOf(command: Exclude<KeyCommand & Command, never>): KeyName {
+function nameOf(command: KeyCommand & Command): KeyName {
   switch (command.kind) {
     case 'begin':
     case 'finish':

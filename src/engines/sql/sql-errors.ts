@@ -17,7 +17,10 @@ export function toUnavailable(error: unknown, applied: 'no' | 'maybe'): LockErro
  */
 export function toRefused(error: unknown, applied: 'no' | 'maybe'): LockError {
   if (error instanceof LockError) return error
+  const cause = error
+  if (error instanceof NewerSchemaError) {
+    return createError('LOCK_STORAGE_NEWER', error.message, { cause, applied })
+  }
   const what = error instanceof Error ? error.message : String(error)
-  const message = error instanceof NewerSchemaError ? what : `the database refused: ${what}`
-  return createError('LOCK_STORAGE_FAILED', message, { cause: error, applied })
+  return createError('LOCK_STORAGE_FAILED', `the database refused: ${what}`, { cause, applied })
 }

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { unreachable } from '../../law/assert.ts'
+import { nameAfterPrefix } from '../../law/names.ts'
 import type { Namespace, Waiter } from '../../law/view.ts'
 import type {
   InspectReply,
@@ -10,6 +11,7 @@ import type {
   StandingReply,
   StatsReply,
 } from '../../engine/queries.ts'
+import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/query-limits.ts'
 import { showHolder, showRemembered, showWaiter } from '../../engine/show-key.ts'
 import { ABSENT_KEY } from './absent-key.ts'
 import { readHistory } from './history.ts'
@@ -20,12 +22,6 @@ import { toWaiter } from './row-codec.ts'
 import type { KeyTable } from './schema.ts'
 import type { KeyName } from './sql-dialect.ts'
 import type { TransactionContext } from './transaction-context.ts'
-
-const QUEUE_SHOWN = 100
-const LIST_SHOWN = 100
-
-/** Higher than anything that can follow in a name. */
-const LAST_CHARACTER = '\u{10FFFF}'
 
 /** Answers a query from a transaction that reads a single moment. */
 export async function readSql(context: TransactionContext, query: Query): Promise<ReplyOf<Query>> {
@@ -149,7 +145,9 @@ async function list(context: TransactionContext, query: ListQuery): Promise<List
   const conditions = [sql`(holds > 0 or waiters > 0)`]
   const { prefix, owner, namespace, cursor } = query
   if (prefix !== undefined && prefix !== '') {
-    conditions.push(sql`name >= ${prefix} and name <= ${prefix + LAST_CHARACTER}`)
+    const after = nameAfterPrefix(prefix)
+    conditions.push(sql`name >= ${prefix}`)
+    if (after !== undefined) conditions.push(sql`name < ${after}`)
   }
   if (namespace !== undefined) conditions.push(sql`space = ${namespace}`)
   if (owner !== undefined) {

@@ -48,7 +48,7 @@ export class Transactor {
 
   /** The same, in as few round trips as there can be. */
   async writeScript<T>(script: Script<T>): Promise<T> {
-    const begin = [words(this.#database.dialect.begin)]
+    const begin = this.#database.dialect.begin.map(words)
     return this.#untilNoConflict(async () => {
       try {
         return await this.#once(begin, script)

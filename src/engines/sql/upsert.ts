@@ -13,6 +13,23 @@ export function removeListed(from: TableName, column: string, ids: readonly numb
   return statement`delete from ${words(`${from} where ${column}`)} in (${joined(ids)})`
 }
 
+/** A database takes a text of 16 MiB or so, and the longest rows have 8 KiB, twice that with quotes. */
+const ROWS_PER_STATEMENT = 500
+
+/** Rows for as many statements as it takes. */
+export function inParts(rows: readonly Row[]): (readonly Row[])[] {
+  const parts: (readonly Row[])[] = []
+  for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+    parts.push(rows.slice(from, from + ROWS_PER_STATEMENT))
+  }
+  return parts
+}
+
+/** However many rows there are. */
+export function insertAll(table: TableName, rows: readonly Row[]): Statement[] {
+  return inParts(rows).map((part) => insertInto(table, part))
+}
+
 /** All rows in one statement; they have the same columns. */
 export function insertInto(table: TableName, rows: readonly Row[]): Statement {
   const columns = Object.keys(rows[0] ?? {})

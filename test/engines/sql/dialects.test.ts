@@ -177,13 +177,13 @@ describe.each([SQLITE, POSTGRES, MYSQL])('a database of $name', (kind) => {
         )
       const { db: other } = await open()
       await database.db.connection().execute(async (one) => {
-        const begin = words(dialect.begin)
-        const [, found = []] = await dialect.run(one, [begin, lock(names.slice(0, 4))])
+        const begin = dialect.begin.map(words)
+        const found = (await dialect.run(one, [...begin, lock(names.slice(0, 4))])).at(-1) ?? []
         const ids = found.map((row) => Number(row['id']))
         await dialect.run(one, [dialect.removeAll('holdfast_keys', 'id', ids)])
         // Would wait for ever if it had to.
         await other.connection().execute(async (two) => {
-          const [, rest = []] = await dialect.run(two, [begin, lock(names.slice(4))])
+          const rest = (await dialect.run(two, [...begin, lock(names.slice(4))])).at(-1) ?? []
           const others = rest.map((row) => Number(row['id']))
           const remove = dialect.removeAll('holdfast_keys', 'id', others)
           await dialect.run(two, [remove, words('commit')])

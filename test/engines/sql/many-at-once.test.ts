@@ -2,14 +2,22 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { Acquire } from '../../../src/law/commands.ts'
+import { ID_BYTES_MAX, META_BYTES_MAX, WAITERS_PER_KEY_MAX } from '../../../src/law/limits.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { MYSQL, POSTGRES, type ServerKind, SQLITE, type TestServer } from './test-servers.ts'
 
 const START_MS_MAX = 300_000
 const TEST_MS_MAX = 300_000
 
-/** More values than any of the databases takes as parameters of one statement; in the long dose, as many as a key takes. */
-const MANY = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 10_000 : 4_000
+const isLong = process.env['HOLDFAST_TEST_DOSE'] === 'long'
+
+/**
+ * More values than any of the databases takes as parameters of one statement. In the long dose, as many as a
+ * key takes, and with the longest names and words: more text than MySQL takes at once.
+ */
+const MANY = isLong ? WAITERS_PER_KEY_MAX : 4_000
+const MORE = isLong ? { meta: 'm'.repeat(META_BYTES_MAX) } : {}
+const toName = (name: string): string => (isLong ? name.padEnd(ID_BYTES_MAX, '-') : name)
 const TTL_MS = 600_000
 
 describe.each([SQLITE, POSTGRES, MYSQL])('very many at once, on $name,', (kind: ServerKind) => {
@@ -38,9 +46,10 @@ describe.each([SQLITE, POSTGRES, MYSQL])('very many at once, on $name,', (kind: 
         engine.apply({
           kind: 'acquire',
           key: 'k',
-          owner: `owner-${index}`,
-          requestId: '1',
+          owner: toName(`owner-${index}`),
+          requestId: toName('1'),
           ttlMs: TTL_MS,
+          ...MORE,
           ...more,
         }),
       ),

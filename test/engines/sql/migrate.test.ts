@@ -82,10 +82,36 @@ describe.each([SQLITE, POSTGRES, MYSQL])('tables in $name', (kind) => {
     await database.db.insertInto('holdfast_migrations').values(newer).execute()
     await expect(migrate(await open())).rejects.toThrow(NewerSchemaError)
     await expect(openSqlEngine(() => kind.open(where))).rejects.toMatchObject({
-      code: 'LOCK_STORAGE_FAILED',
+      code: 'LOCK_STORAGE_NEWER',
       message: expect.stringMatching(/^the tables are of schema version/),
       applied: 'no',
     })
+  })
+
+  it('of version 4 lose the ends that they remember, and nothing else', async () => {
+    where = await server.create()
+    const database = await open()
+    const before = MIGRATIONS.filter(({ version }) => version <= 4)
+    await migrate(database, { table: 'holdfast_migrations', migrations: before })
+    await database.db.insertInto('holdfast_keys').values(IN_THE_OLD_FORM).execute()
+    const engine = await openSqlEngine(() => kind.open(where))
+    expect(await listKeys(database)).toMatchObject([{ name: 'k', token: 7, ended: null }])
+    expect(await engine.apply(ACQUIRE)).toMatchObject({ kind: 'granted', token: 8 })
+    await engine.close()
+  })
+
+  it('that an older server goes on writing are understood, without the ends that it wrote', async () => {
+    where = await server.create()
+    const database = await open()
+    const engine = await openSqlEngine(() => kind.open(where))
+    await database.db.insertInto('holdfast_keys').values(IN_THE_OLD_FORM).execute()
+    expect(await engine.apply(ACQUIRE)).toMatchObject({ kind: 'granted', token: 8 })
+    await engine.apply({ kind: 'release', key: 'k', owner: 'a' })
+    const [row] = await listKeys(database)
+    expect(JSON.parse(row?.ended ?? '')).toEqual([
+      ['acquire', 'a', '1', 'write', expect.any(Number), 'released'],
+    ])
+    await engine.close()
   })
 
   it.each([1, 5, Infinity])(
@@ -107,6 +133,40 @@ describe.each([SQLITE, POSTGRES, MYSQL])('tables in $name', (kind) => {
     },
   )
 })
+
+/** Before schema version 5, ends had the names of their fields. */
+const IN_THE_OLD_FORM = {
+  space: 'lock',
+  name: 'k',
+  version: 1,
+  token: 7,
+  holds: 0,
+  waiters: 0,
+  refs: 0,
+  successes: 0,
+  writer: null,
+  next_place: 1,
+  passes: null,
+  ended: JSON.stringify([
+    {
+      verb: 'acquire',
+      owner: 'a',
+      requestId: '1',
+      mode: 'write',
+      atMs: 1,
+      answer: { kind: 'hold-ended', end: 'released' },
+    },
+  ]),
+  ended_count: 1,
+  ended_until_ms: 9_000_000_000_000,
+  due_at_ms: null,
+} as const
+
+const ACQUIRE = { kind: 'acquire', key: 'k', owner: 'a', requestId: '1' } as const
+
+async function listKeys({ db }: SqlDatabase) {
+  return db.selectFrom('holdfast_keys').selectAll().execute()
+}
 
 async function spawn(kind: ServerKind, where: string): Promise<ChildProcess> {
   const child = fork(PROGRAM, [kind.name, where], { execArgv: ['--import', 'tsx'] })

@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openPostgres } from '../../../src/engines/sql/postgres/open-postgres.ts'
 import { ALL_PROCESSES, type SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
+import { Transactor } from '../../../src/engines/sql/transactor.ts'
 import { FaultProxy } from '../../../src/testing/fault-proxy.ts'
 import { createGate, transact } from './row-locks.ts'
 import { POSTGRES, type TestServer } from './test-servers.ts'
@@ -145,10 +146,31 @@ describe('a process that listens to PostgreSQL', () => {
   it('has its commits on disk before they are answered, whatever the database says', async () => {
     const name = sql.ref(new URL(where).pathname.slice(1))
     await sql`alter database ${name} set synchronous_commit = off`.execute(database.db)
-    const { db } = await open()
-    const { rows } = await sql`show synchronous_commit`.execute(db)
-    expect(rows).toEqual([{ synchronous_commit: 'on' }])
+    expect(await readCommits(await open())).toBe('on')
   })
+
+  it('has them there also where a pooler gives it another session for the next transaction', async () => {
+    const one = await open()
+    expect(await readCommits(one)).toBe('on')
+    // The only connection so far, as another session of the server would be.
+    await sql`set synchronous_commit = off`.execute(one.db)
+    expect(await readCommits(one)).toBe('on')
+  })
+
+  it('leaves a server alone whose commits wait for its replicas as well', async () => {
+    const name = sql.ref(new URL(where).pathname.slice(1))
+    await sql`alter database ${name} set synchronous_commit = remote_apply`.execute(database.db)
+    expect(await readCommits(await open())).toBe('remote_apply')
+  })
+
+  /** What a transaction of the engine's asks of its commit. */
+  async function readCommits(one: SqlDatabase): Promise<string | undefined> {
+    return new Transactor(one).write(async (db) => {
+      const { rows } = await sql<{ commits: string }>`
+        select current_setting('synchronous_commit') as commits`.execute(db)
+      return rows[0]?.commits
+    })
+  }
 
   async function throughProxy(
     work: (proxy: FaultProxy, near: SqlDatabase) => Promise<void>,

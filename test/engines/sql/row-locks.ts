@@ -17,7 +17,9 @@ export async function waitUntilBlocked({ db, dialect }: SqlDatabase, count: numb
     dialect.name === 'postgres'
       ? sql`select pid from pg_stat_activity
             where datname = current_database() and wait_event_type = 'Lock'`
-      : sql`select trx_id from information_schema.innodb_trx where trx_state = 'LOCK WAIT'`
+      : sql`select trx_id from information_schema.innodb_trx
+            join information_schema.processlist on id = trx_mysql_thread_id
+            where db = database() and trx_state = 'LOCK WAIT'`
   const isWaiting = async (): Promise<number> => (await waiting.execute(db)).rows.length
   await expect.poll(isWaiting, { interval: POLL_MS }).toBe(count)
 }
@@ -42,7 +44,7 @@ export async function transact<T>(
   work: (db: Connection) => Promise<T>,
 ): Promise<T> {
   return db.connection().execute(async (connection) => {
-    await sql.raw(dialect.begin).execute(connection)
+    for (const one of dialect.begin) await sql.raw(one).execute(connection)
     try {
       const result = await work(connection)
       await sql`commit`.execute(connection)

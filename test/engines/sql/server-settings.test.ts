@@ -10,14 +10,12 @@ import { KEY_BYTES_MAX } from '../../../src/law/limits.ts'
 import { FaultProxy } from '../../../src/testing/fault-proxy.ts'
 import { startMariadb } from '../../services/mariadb.ts'
 import { startPostgres } from '../../services/postgres.ts'
-import type { Service } from '../../services/service.ts'
+import { OWN, type Service } from '../../services/service.ts'
 import { createGate, readNowMs, transact } from './row-locks.ts'
 
 const START_MS_MAX = 60_000
 /** Far more than clocks differ, far less than time zones do. */
 const CLOCKS_DIFFER_MS_MAX = 600_000
-/** A server of our own, whose settings and life we may change, whatever the environment names. */
-const OWN = { environment: { PATH: process.env['PATH'] } }
 
 const SERVERS = [
   {

@@ -16,7 +16,7 @@ import type {
 } from '../sql-dialect.ts'
 import { joined, type Statement, statement, toLiteral, words } from '../statement.ts'
 import { insertInto, restOf } from '../upsert.ts'
-import { withSchemaLock } from './schema-lock.ts'
+import { withSchemaLock } from './mysql-schema-lock.ts'
 
 /** Every collation of text takes some different names for one, if only by the spaces at their ends. */
 const TYPES: ColumnTypes = {
@@ -57,7 +57,7 @@ export const mysqlDialect: SqlDialect = {
   types: TYPES,
   views: VIEWS,
   transactions: 4,
-  begin: 'start transaction',
+  begin: ['start transaction'],
   beginReading: [
     'set transaction isolation level repeatable read',
     'start transaction with consistent snapshot, read only',

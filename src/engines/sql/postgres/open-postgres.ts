@@ -4,7 +4,7 @@ import type { ClientConfig, Pool, PoolClient, QueryResult } from 'pg'
 import type { SqlSchema } from '../schema.ts'
 import { type ConnectOptions, SilenceLimit } from '../silence.ts'
 import type { SqlDatabase } from '../sql-dialect.ts'
-import { postgresDialect } from './postgres-dialect.ts'
+import { BEGIN_AS_SET, postgresDialect } from './postgres-dialect.ts'
 import { PostgresListener } from './postgres-listener.ts'
 
 type Driver = typeof import('pg')
@@ -37,15 +37,16 @@ export async function openPostgres(
   })
   pool.on('acquire', (client) => silence.onAcquired(socketOf(client)))
   pool.on('release', (_error, client) => silence.onReleased(socketOf(client)))
-  const db = new Kysely<SqlSchema>({ dialect: new PostgresDialect({ pool: settle(pool) }) })
+  const db = new Kysely<SqlSchema>({ dialect: new PostgresDialect({ pool: withScriptsOf(pool) }) })
   const listeners: PostgresListener[] = []
   const close = async (): Promise<void> => {
     await Promise.all([...listeners.map((listener) => listener.close()), db.destroy()])
   }
   try {
-    const warnings = await findWarnings(db)
+    const { commits, warnings } = await readSettings(db)
     return {
-      dialect: postgresDialect,
+      dialect:
+        commits === 'remote_apply' ? { ...postgresDialect, begin: BEGIN_AS_SET } : postgresDialect,
       db,
       warnings,
       async listen(process: string, onRing: () => void): Promise<void> {
@@ -82,28 +83,13 @@ function configure(driver: Driver, url: string): ClientConfig {
   }
 }
 
-/**
- * With `synchronous_commit` off the server answers before a commit is on disk, and a crash takes back a
- * lock that somebody was told to have. Asked of every new connection before anything else.
- */
-const SETTLE = `select set_config('synchronous_commit', 'on', false)
-  where current_setting('synchronous_commit') not in ('on', 'remote_apply')`
-
-function settle(pool: Pool): PostgresPool {
-  const settled = new WeakMap<PoolClient, PostgresPoolClient>()
+function withScriptsOf(pool: Pool): PostgresPool {
+  const known = new WeakMap<PoolClient, PostgresPoolClient>()
   return {
     async connect(): Promise<PostgresPoolClient> {
       const client = await pool.connect()
-      const before = settled.get(client)
-      if (before !== undefined) return before
-      try {
-        await client.query(SETTLE)
-      } catch (error) {
-        client.release(true)
-        throw error
-      }
-      const one = withScripts(client)
-      settled.set(client, one)
+      const one = known.get(client) ?? withScripts(client)
+      known.set(client, one)
       return one
     },
     end: () => pool.end(),
@@ -120,9 +106,15 @@ function withScripts(client: PoolClient): PostgresPoolClient {
   return { query, release: () => client.release() } as PostgresPoolClient
 }
 
-async function findWarnings(db: Kysely<SqlSchema>): Promise<string[]> {
-  const { rows } = await sql<{ fsync: string }>`show fsync`.execute(db)
-  return rows[0]?.fsync === 'on'
-    ? []
-    : ['fsync is off: locks may be forgotten when the machine of the database fails']
+async function readSettings(
+  db: Kysely<SqlSchema>,
+): Promise<{ readonly commits: string | undefined; readonly warnings: readonly string[] }> {
+  const { rows } = await sql<{ commits: string; fsync: string }>`
+    select current_setting('synchronous_commit') as commits, current_setting('fsync') as fsync
+  `.execute(db)
+  const warnings =
+    rows[0]?.fsync === 'on'
+      ? []
+      : ['fsync is off: locks may be forgotten when the machine of the database fails']
+  return { commits: rows[0]?.commits, warnings }
 }

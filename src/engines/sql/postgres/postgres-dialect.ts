@@ -45,7 +45,15 @@ const WATCH: WatchTerms = {
     and mode in ('RowShareLock', 'RowExclusiveLock') and granted`,
 }
 
-const BEGIN = 'begin isolation level read committed'
+/**
+ * With `synchronous_commit` off the server answers before a commit is on disk, and a crash takes back a
+ * lock that somebody was told to have. Said in every transaction, because behind a pooler the next one may
+ * be in another session of the server.
+ */
+const BEGIN = ['begin isolation level read committed', 'set local synchronous_commit = on'] as const
+
+/** For a server whose operator has chosen more: a commit waits until replicas show it. */
+export const BEGIN_AS_SET: readonly string[] = [BEGIN[0]]
 
 /** Locks the rows it finds, so each process runs into the other at the key's row and nowhere else. */
 export const postgresDialect: SqlDialect = {
@@ -82,7 +90,7 @@ export const postgresDialect: SqlDialect = {
   /** A lock of the transaction and not of the session: those are lost or leaked behind a pooler. */
   async exclusively(db: Kysely<SqlSchema>, work: (db: Connection) => Promise<void>): Promise<void> {
     await db.connection().execute(async (connection) => {
-      await sql.raw(BEGIN).execute(connection)
+      await sql.raw(BEGIN[0]).execute(connection)
       try {
         await sql`select pg_advisory_xact_lock(${MIGRATIONS_LOCK})`.execute(connection)
         await work(connection)

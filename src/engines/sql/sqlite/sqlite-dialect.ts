@@ -40,7 +40,7 @@ export const sqliteDialect: SqlDialect = {
   types: TYPES,
   views: VIEWS,
   transactions: 1,
-  begin: 'begin immediate',
+  begin: ['begin immediate'],
   beginReading: ['begin deferred'],
   nowMs: `cast(unixepoch('now', 'subsec') * 1000 as integer)`,
   forUpdate: '',

@@ -1,0 +1,105 @@
+import type { KyselyPlugin, RootOperationNode } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { LockEngine } from '../../../src/engine/engine.ts'
+import { Doorbell } from '../../../src/engines/sql/doorbell.ts'
+import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
+import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
+import { MYSQL, POSTGRES, type ServerKind, SQLITE, type TestServer } from './test-servers.ts'
+
+const START_MS_MAX = 300_000
+const LONG_MS = 600_000
+
+/** Nothing but the doorbell wakes a process whose clock never rings: nothing is asked for again, nothing is swept. */
+const STILL = { cancel: () => {}, ref: () => {}, unref: () => {} }
+const STANDING = { nowMs: () => 1_000, wallMs: () => 1_000, setTimer: () => STILL }
+
+/** Counts how often a process looks for letters. */
+class LookCounter implements KyselyPlugin {
+  count = 0
+
+  transformQuery({ node }: { node: RootOperationNode }): RootOperationNode {
+    const isLook = node.kind === 'SelectQueryNode' && JSON.stringify(node.from).includes(LETTERS)
+    if (isLook) this.count += 1
+    return node
+  }
+
+  async transformResult<Result>({ result }: { result: Result }): Promise<Result> {
+    return result
+  }
+}
+
+const LETTERS = 'holdfast_letters'
+
+describe.each([
+  { kind: SQLITE, delayMs: 25 },
+  { kind: POSTGRES, delayMs: 0 },
+  { kind: MYSQL, delayMs: 50 },
+])('a waiter of another process on $kind.name', ({ kind, delayMs }) => {
+  let server: TestServer
+  const engines: LockEngine[] = []
+
+  beforeAll(async () => {
+    server = await kind.start()
+  }, START_MS_MAX)
+  afterAll(() => server.stop())
+  afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close())))
+
+  /** One who holds, one who waits and is told nothing by the database, and how often it looks. */
+  async function meet(): Promise<{ holder: LockEngine; waiter: LockEngine; looks: LookCounter }> {
+    const where = await server.create()
+    const looks = new LookCounter()
+    const holder = await openSqlEngine(() => kind.open(where))
+    const waiter = await openSqlEngine(() => openDeaf(kind, where, looks), { clock: STANDING })
+    engines.push(holder, waiter)
+    return { holder, waiter, looks }
+  }
+
+  it('is granted by a look of its own, although nobody rings, and by the first one', async () => {
+    const { holder, waiter, looks } = await meet()
+    expect(waiter.capabilities.wakeDelayMsMax).toBe(delayMs)
+    await holder.apply({ kind: 'acquire', key: 'k', owner: 'a', requestId: '1' })
+    const waiting = waiter.apply({
+      kind: 'acquire',
+      key: 'k',
+      owner: 'b',
+      requestId: '1',
+      waitMs: LONG_MS,
+    })
+    await expect.poll(() => looks.count, { interval: 5 }).toBeGreaterThan(0)
+    await holder.apply({ kind: 'release', key: 'k', owner: 'a' })
+    const before = looks.count
+    expect(await waiting).toMatchObject({ kind: 'granted' })
+    // None where one had begun when the release was answered.
+    expect(looks.count - before).toBeLessThanOrEqual(1)
+  })
+})
+
+async function openDeaf(kind: ServerKind, where: string, looks: LookCounter): Promise<SqlDatabase> {
+  const database = await kind.open(where)
+  return { ...database, db: database.db.withPlugin(looks), listen: async () => {} }
+}
+
+it.each([
+  { pollMs: 25, delayMs: 25 },
+  { pollMs: 0, delayMs: 2_000 },
+])('a process that is to look every $pollMs ms looks after $delayMs ms, and again', async (one) => {
+  const { pollMs, delayMs } = one
+  const clock = new VirtualClock()
+  let looks = 0
+  const look = async (): Promise<void> => {
+    looks += 1
+  }
+  const bell = new Doorbell({ pollMs, look }, clock)
+  bell.want(true, false)
+  await clock.advance(delayMs - 1)
+  expect(looks).toBe(0)
+  await clock.advance(1)
+  expect(looks).toBe(1)
+  await clock.advance(delayMs)
+  expect(looks).toBe(2)
+  bell.want(false, false)
+  await clock.advance(delayMs)
+  expect(looks).toBe(2)
+  await bell.close()
+})

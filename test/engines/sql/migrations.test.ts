@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { MIGRATIONS } from '../../../src/engines/sql/migrations.ts'
+import { mysqlDialect } from '../../../src/engines/sql/mysql/mysql-dialect.ts'
+import { postgresDialect } from '../../../src/engines/sql/postgres/postgres-dialect.ts'
+import { sqliteDialect } from '../../../src/engines/sql/sqlite/sqlite-dialect.ts'
+
+const DIALECTS = [sqliteDialect, postgresDialect, mysqlDialect]
+
+describe('the steps of the schema', () => {
+  // A step that is new is written to its file when this runs for the first time; it belongs to the change.
+  it.each(MIGRATIONS)('number $version says what it said when it was made', async (step) => {
+    const text = DIALECTS.map((dialect) =>
+      [`-- ${dialect.name}`, ...step.statements(dialect).map((one) => `${one};`), ''].join('\n'),
+    ).join('\n')
+    await expect(text).toMatchFileSnapshot(`migrations/${step.version}.sql`)
+  })
+
+  it('are numbered from one, without gaps', () => {
+    expect(MIGRATIONS.map(({ version }) => version)).toEqual(
+      MIGRATIONS.map((_, index) => index + 1),
+    )
+  })
+
+  it('that break older servers are in docs/operations.md', async () => {
+    const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8')
+    const rows = [...page.matchAll(/^\| schema (\d+) \| (.+) \|$/gm)].map(([, version, why]) => ({
+      version: Number(version),
+      why,
+    }))
+    const breaking = MIGRATIONS.filter(({ breaks }) => breaks !== undefined)
+    expect(rows).toEqual(breaking.map(({ version, breaks: why }) => ({ version, why })))
+  })
+})
