@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { openMysql } from '../../src/engines/sql/mysql/open-mysql.ts'
 import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
-import { startMariadb } from '../services/mariadb.ts'
-import type { Service } from '../services/service.ts'
+import { MYSQL, type TestServer } from '../engines/sql/test-servers.ts'
 import { createSqlFixture, SharedDatabase } from './sql-fixtures.ts'
 
-let service: Service | undefined
+let server: TestServer | undefined
+let where = ''
 
 beforeAll(async () => {
-  service = await startMariadb()
+  server = await MYSQL.start()
+  where = await server.create()
 }, 300_000)
 
-afterAll(() => service?.stop())
+afterAll(() => server?.stop())
 
-const { create } = new SharedDatabase(() => openMysql(service?.url ?? ''))
+const { create } = new SharedDatabase(() => MYSQL.open(where))
 
 runEngineSuites(createSqlFixture({ name: 'mysql:', create }), { describe, it })

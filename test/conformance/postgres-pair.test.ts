@@ -1,30 +1,31 @@
 import { afterAll, beforeAll, describe, it, vi } from 'vitest'
 import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
 import { openDatabase } from '../engine-process/open-database.ts'
-import { startPostgres } from '../services/postgres.ts'
-import type { Service } from '../services/service.ts'
+import { POSTGRES, type TestServer } from '../engines/sql/test-servers.ts'
 import { SharedDatabase } from './sql-fixtures.ts'
 import { createPairFixture, OtherProcess, PAIR_TEST_MS_MAX } from './sql-pair-fixtures.ts'
 
-let service: Service | undefined
+let server: TestServer | undefined
+let where = ''
 const other = new OtherProcess()
 
 vi.setConfig({ testTimeout: PAIR_TEST_MS_MAX })
 
 beforeAll(async () => {
-  service = await startPostgres()
+  server = await POSTGRES.start()
+  where = await server.create()
 }, 300_000)
 
 afterAll(async () => {
   await other.stop()
-  await service?.stop()
+  await server?.stop()
 })
 
 const fixture = createPairFixture({
   name: 'two processes on postgres:',
   other,
   create: async () => {
-    const address = { kind: 'postgres', where: service?.url ?? '' } as const
+    const address = { kind: 'postgres', where } as const
     const { remove } = await new SharedDatabase(() => openDatabase(address)).create()
     return { address, remove }
   },

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { openPostgres } from '../../src/engines/sql/postgres/open-postgres.ts'
 import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
-import { startPostgres } from '../services/postgres.ts'
-import type { Service } from '../services/service.ts'
+import { POSTGRES, type TestServer } from '../engines/sql/test-servers.ts'
 import { createSqlFixture, SharedDatabase } from './sql-fixtures.ts'
 
-let service: Service | undefined
+let server: TestServer | undefined
+let where = ''
 
 beforeAll(async () => {
-  service = await startPostgres()
+  server = await POSTGRES.start()
+  where = await server.create()
 }, 300_000)
 
-afterAll(() => service?.stop())
+afterAll(() => server?.stop())
 
-const { create } = new SharedDatabase(() => openPostgres(service?.url ?? ''))
+const { create } = new SharedDatabase(() => POSTGRES.open(where))
 
 runEngineSuites(createSqlFixture({ name: 'postgres:', create }), { describe, it })

@@ -6,13 +6,13 @@ import { type DatabaseAddress, openDatabase } from '../engine-process/open-datab
 import { SQLITE, startDatabases, type TestServer } from '../engines/sql/test-servers.ts'
 import { startMariadb } from '../services/mariadb.ts'
 import { startPostgres } from '../services/postgres.ts'
-import type { DatabaseOptions, Service } from '../services/service.ts'
+import { type DatabaseOptions, OWN, type Service } from '../services/service.ts'
 
 /** How much is done: a little in every run, a lot where there is time. */
 export const IS_LONG: boolean = process.env['HOLDFAST_TEST_DOSE'] === 'long'
 export const SEED: string = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
 
-/** Where databases come from that are harmed. What they have acknowledged is on disk. */
+/** Where databases come from that are harmed: servers of our own. What they have acknowledged is on disk. */
 export interface SqlKind {
   readonly name: DatabaseAddress['kind']
   start(options?: DatabaseOptions): Promise<TestServer>
@@ -21,13 +21,13 @@ export interface SqlKind {
 export const POSTGRES: SqlKind = {
   name: 'postgres',
   start: async (options) =>
-    startDatabases(await startPostgres({ isDurable: true, ...options }), openPostgres),
+    startDatabases(await startPostgres({ ...OWN, isDurable: true, ...options }), openPostgres),
 }
 
 const MYSQL: SqlKind = {
   name: 'mysql',
   start: async (options) =>
-    startDatabases(await startMariadb({ isDurable: true, ...options }), openMysql),
+    startDatabases(await startMariadb({ ...OWN, isDurable: true, ...options }), openMysql),
 }
 
 export const SQL_SERVERS: readonly SqlKind[] = [POSTGRES, MYSQL]

@@ -30,6 +30,7 @@ describe('the walls between the folders of src/', () => {
     ],
     ['the server uses the way in', 'src/server/app.ts', `import '../locks/locks.ts'`],
     ['the protocol uses the law', 'src/protocol/a.ts', `import { x } from '../law/limits.ts'`],
+    ['the command line uses the law', 'src/cli/a.ts', `import { x } from '../law/decide.ts'`],
     ['a layer uses the test kit', 'src/locks/a.ts', `import '../testing/virtual-clock.ts'`],
     ['the test kit names an engine', 'src/testing/a.ts', `import '../engines/embedded/a.ts'`],
     ['a layer leaves src/', 'src/locks/a.ts', `import '../../scripts/sim.ts'`],
@@ -47,6 +48,7 @@ describe('the walls between the folders of src/', () => {
     ['src/locks/open-engine.ts', `await import('../engines/sql/open-sql-engine.ts')`],
     ['src/engines/sql/postgres/a.ts', `import '../sql-engine.ts'`],
     ['src/engines/remote/a.ts', `import '../../protocol/codec.ts'`],
+    ['src/cli/settings/a.ts', `import '../../law/limits.ts'; import '../usage-error.ts'`],
     ['src/cli/a.ts', `import '../engines/redis/a.ts'; import '../locks/connect.ts'`],
   ])('have a door in %s', (path, text) => {
     expect(findCrossedWalls([{ path, text }], rules)).toEqual([])

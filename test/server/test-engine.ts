@@ -13,6 +13,8 @@ let open: OpenTestEngine = async (options) => openMemoryEngine(options)
 
 /** Longer leaps would pass leases before their renewals could reach a database. */
 const LEAP_MS = 1_000
+/** Whoever watches a database would lose track if much more than this passed in a moment. */
+const TOLD_EVERY_MS = 10_000
 
 /**
  * A new engine, empty, for a test of the server: in memory, unless the test file has chosen another. With
@@ -33,5 +35,7 @@ export async function pass(engine: LockEngine, clock: VirtualClock, ms: number):
   for (let leftMs = ms; leftMs > 0; leftMs -= LEAP_MS) {
     await clock.advance(Math.min(LEAP_MS, leftMs))
     await engine.read({ kind: 'stats' })
+    // A watch begins when those that are there have been told everything.
+    if (leftMs % TOLD_EVERY_MS <= LEAP_MS) await (await engine.watch({}, () => {})).close()
   }
 }

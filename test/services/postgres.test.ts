@@ -1,7 +1,7 @@
 import { Client } from 'pg'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startPostgres } from './postgres.ts'
-import type { Service } from './service.ts'
+import { OWN, type Service } from './service.ts'
 import { listRemains } from './service-facts.ts'
 
 const started: Service[] = []
@@ -13,7 +13,7 @@ afterEach(async () => {
 })
 
 async function start(): Promise<Service> {
-  const service = await startPostgres()
+  const service = await startPostgres(OWN)
   started.push(service)
   return service
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type RedisOptions, startRedis } from './redis.ts'
-import type { OwnServer, Service } from './service.ts'
+import { OWN, type OwnServer, type Service } from './service.ts'
 import { isRunning, listRemains, waitUntil } from './service-facts.ts'
 
 const started: Service[] = []
@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 async function start(options: RedisOptions = {}): Promise<Service> {
-  const service = await startRedis(options)
+  const service = await startRedis({ ...OWN, ...options })
   started.push(service)
   return service
 }

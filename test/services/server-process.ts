@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ProcessGuard } from './process-guard.ts'
+import { isRunning } from './service-facts.ts'
 
 const PROBE_EVERY_MS = 10
 /** A connection that was accepted too early may never be answered. */
@@ -93,9 +94,11 @@ export class ServerProcess {
   }
 
   async kill(): Promise<void> {
-    this.#signalAll('SIGKILL')
+    const children = this.#signalAll('SIGKILL')
     this.#child.ref()
     await this.#exited
+    // One that did not get round to ending yet may still have the port.
+    while (children.some(isRunning)) await delay(PROBE_EVERY_MS)
   }
 
   /** It has ended, and somebody else takes over its directory. */
@@ -116,8 +119,8 @@ export class ServerProcess {
   }
 
   /** PostgreSQL has a process per connection, each in a group of its own. */
-  #signalAll(signal: NodeJS.Signals): void {
-    if (this.#hasExited) return
+  #signalAll(signal: NodeJS.Signals): number[] {
+    if (this.#hasExited) return []
     const children = listChildren(this.pid)
     this.#signal(signal)
     for (const pid of children) {
@@ -127,6 +130,7 @@ export class ServerProcess {
         // It has just ended by itself.
       }
     }
+    return children
   }
 
   async #exitWithin(durationMs: number): Promise<void> {

@@ -39,6 +39,16 @@ export interface DatabaseOptions extends StartOptions {
   readonly isDurable?: boolean
 }
 
+/**
+ * For a server of our own, whatever the environment names: one whose clock, settings and life are ours
+ * to change.
+ */
+export const OWN: ServiceOptions = {
+  environment: Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^HOLDFAST_TEST_\w+_URL$/.test(name)),
+  ),
+}
+
 /** The server that an environment variable names, used as it is. */
 export function createGivenService(url: string): Service {
   const refuse = (): never => {

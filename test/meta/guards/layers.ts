@@ -59,6 +59,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     builtins: true,
   },
+  // The bounds of what an operator may choose are the law's.
+  'cli/settings': { imports: ['cli', 'locks', 'server', 'engine', 'law'], builtins: false },
   testing: {
     imports: ['law', 'engine', 'locks', 'protocol', 'time'],
     types: ['engines/embedded/journal/disk.ts'],

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { post, ServeRig } from '../../cli/serve/served-process.ts'
-import { POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-servers.ts'
+import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-servers.ts'
 
 const TIMEOUT_MS = 120_000
 const AT_ONCE = 8
@@ -34,6 +34,7 @@ async function takeUntilGone(url: string, worker: number, held: Acknowledged[]):
 describe.each([
   { kind: SQLITE, toUrl: (file: string) => `sqlite:${file}` },
   { kind: POSTGRES, toUrl: (url: string) => url },
+  { kind: MYSQL, toUrl: (url: string) => url },
 ])('on $kind.name', { timeout: TIMEOUT_MS }, ({ kind, toUrl }) => {
   let database: TestServer
 

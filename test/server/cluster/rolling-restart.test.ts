@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Locks } from '../../../src/locks/locks.ts'
-import { POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-servers.ts'
+import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-servers.ts'
 import { Cluster } from './cluster-rig.ts'
 
 const TIMEOUT_MS = 120_000
@@ -45,7 +45,7 @@ async function work(
   return turns
 }
 
-describe.each([SQLITE, POSTGRES])('on $name', { timeout: ROUNDS * TIMEOUT_MS }, (kind) => {
+describe.each([SQLITE, POSTGRES, MYSQL])('on $name', { timeout: ROUNDS * TIMEOUT_MS }, (kind) => {
   let database: TestServer
 
   beforeAll(async () => {

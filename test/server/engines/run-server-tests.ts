@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe } from 'vitest'
+import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import type { Clock } from '../../../src/time/clock.ts'
@@ -32,7 +33,12 @@ export function runServerTests(kind: ServerKind): void {
   beforeAll(async () => {
     server = await kind.start()
   }, START_MS_MAX)
-  afterAll(() => server.stop())
+  const engines: LockEngine[] = []
+  afterAll(async () => {
+    // Some tests leave theirs open, and a database that is in use cannot be removed.
+    for (const engine of engines) await engine.close()
+    await server.stop()
+  })
 
   let where: string | undefined
   const open = (): Promise<SqlDatabase> => kind.open(where ?? '')
@@ -42,7 +48,9 @@ export function runServerTests(kind: ServerKind): void {
     else await (await shared.create()).remove()
     const options =
       clock === undefined ? { settings } : { settings, clock: atWall(clock), isClockOurs: true }
-    return openSqlEngine(open, options)
+    const engine = await openSqlEngine(open, options)
+    engines.push(engine)
+    return engine
   })
   for (const file of isLong ? listTestFiles() : DOSE) {
     describe(file, async () => {
