@@ -13,6 +13,7 @@ import {
   isNextInLine,
   rememberAnswer,
 } from './queue.ts'
+import { NO_SESSION } from './sessions.ts'
 import type { LawSettings } from './settings.ts'
 import type { Ended, Mode, Waiter } from './view.ts'
 
@@ -163,7 +164,7 @@ function patience(draft: Draft, ask: Pick<Ask, 'isOpen' | 'session'>): number {
 
 export function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
   if (ask.session !== undefined && draft.view.session(ask.session) === undefined) {
-    return { kind: 'refused', code: 'no_session', detail: 'there is no such session' }
+    return NO_SESSION
   }
   if (ask.lane < 0) return { kind: 'refused', code: 'bad_request', detail: 'there is no such lane' }
   return undefined
@@ -173,12 +174,23 @@ export function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
  * Granted if it fits beside every hold and no one is queued: nobody passes who waits. One that is
  * willing to wait, and would stand at the head of all lanes, is granted as the queue would do it.
  */
-export function decideForStranger(draft: Draft, ask: Ask): 'grant' | 'wait' {
-  if (!isCompatible(draft, ask)) return 'wait'
+export function decideForStranger(draft: Draft, ask: Ask): 'grant' | 'wait' | Refused {
+  if (!isCompatible(draft, ask)) return refuseCrowded(draft, ask) ?? 'wait'
   if (draft.queueLength === 0) return 'grant'
   if (ask.waitMs <= 0 || !isNextInLine(draft, ask.lane)) return 'wait'
   countPasses(draft, ask.lane)
   return 'grant'
+}
+
+/** Nothing stands in its way but the number of those who read. Whoever waits already waits for room. */
+function refuseCrowded(draft: Draft, { mode }: Ask): Refused | undefined {
+  if (mode === 'write' || draft.writer !== undefined || draft.queueLength > 0) return undefined
+  const { holdersPerKeyMax } = draft.view.settings
+  return {
+    kind: 'refused',
+    code: 'limit',
+    detail: `a key takes at most ${holdersPerKeyMax} holders`,
+  }
 }
 
 function wait(draft: Draft, ask: Ask, upgrade: boolean): Decision {

@@ -227,18 +227,11 @@ export function endWholeHold(draft: Draft, hold: Hold, end: HoldEnd): void {
 function endUpgrades(draft: Draft, hold: Hold): void {
   for (const waiter of draft.upgraders) {
     if (waiter.owner !== hold.owner) continue
-    draft.removeWaiter(waiter, { kind: 'refused', code: 'not_holder' })
-    draft.remember(
-      {
-        verb: 'acquire',
-        owner: waiter.owner,
-        requestId: waiter.requestId,
-        mode: waiter.mode,
-        atMs: draft.nowMs,
-        answer: { kind: 'refused', code: 'not_holder' },
-      },
-      true,
-    )
+    const { owner, requestId, mode } = waiter
+    const answer = { kind: 'refused', code: 'not_holder' } as const
+    draft.removeWaiter(waiter, answer)
+    draft.tell('cancelled', { owner, requestId, mode, code: answer.code })
+    draft.remember({ verb: 'acquire', owner, requestId, mode, atMs: draft.nowMs, answer }, true)
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Every bound of the law, with its unit in its name and its reason beside it. Nothing that a caller
- * can make grow is without one.
+ * Every bound of the law, with its unit in its name and its reason beside it. Nothing of a key that
+ * a caller can make grow is without one; how many keys, sessions and calls there are is bounded by
+ * whoever serves the callers.
  */
 
 /** A key is a name, not a document; etcd and SQL indexes are comfortable with this. */
@@ -29,6 +30,15 @@ export const WAIT_MS_MAX: number = 24 * 60 * 60 * 1000
 
 /** More waiters on one key than this is a fault upstream, better refused than stored. */
 export const WAITERS_PER_KEY_MAX = 10_000
+
+/** Readers that hold one key at once; as many as may wait for it, for the same reason. */
+export const HOLDERS_PER_KEY_MAX = 10_000
+
+/** Nodes that use one resource; each is a name that is kept until it is dropped. */
+export const REFERENCES_PER_RESOURCE_MAX = 10_000
+
+/** Types are the verbs of an application; a resource to which more was done is a fault upstream. */
+export const TYPES_PER_RESOURCE_MAX = 64
 
 /** Re-entry deeper than this is a recursion that forgot to release. */
 export const STEPS_PER_HOLD_MAX = 64

@@ -83,3 +83,19 @@ export function compareNames(one: string, other: string): number {
 function orderOfUnit(unit: number): number {
   return isSurrogate(unit) ? unit + 0x10000 : unit
 }
+
+const LAST_CODE_POINT = 0x10ffff
+
+/**
+ * The first name in that order which comes after every name that begins with this; `undefined` where no
+ * name does.
+ */
+export function nameAfterPrefix(prefix: string): string | undefined {
+  const characters = Array.from(prefix)
+  while (characters.length > 0) {
+    const next = (characters.pop()?.codePointAt(0) ?? 0) + 1
+    if (next > LAST_CODE_POINT) continue
+    return characters.join('') + String.fromCodePoint(isSurrogate(next) ? 0xe000 : next)
+  }
+  return undefined
+}

@@ -1,4 +1,5 @@
 import type { Draft } from './draft.ts'
+import { TYPES_PER_RESOURCE_MAX } from './limits.ts'
 import type { Refused, Skip } from './outcomes.ts'
 import type { OperationFacts } from './view.ts'
 
@@ -10,10 +11,10 @@ export function decideOperationHead(
   draft: Draft,
   facts: OperationFacts,
 ): Refused | Skip | undefined {
-  if (facts.coordination !== 'server') return undefined
-  return refuseInUse(draft, facts) ?? skipDone(draft, facts)
+  return refuseInUse(draft, facts) ?? refuseCrowded(draft, facts) ?? skipDone(draft, facts)
 }
 
+/** Whoever coordinates: what some node counts on is not taken away from it. */
 function refuseInUse(draft: Draft, facts: OperationFacts): Refused | undefined {
   const needsNoReference =
     facts.type === 'delete' || (facts.type === 'update' && draft.view.settings.updateRequiresNoRef)
@@ -21,8 +22,33 @@ function refuseInUse(draft: Draft, facts: OperationFacts): Refused | undefined {
   return { kind: 'refused', code: 'in_use', nodes: draft.resource.references() }
 }
 
+/** What it would leave behind has no place any more: one more node, or one more kind of work done. */
+function refuseCrowded(draft: Draft, facts: OperationFacts): Refused | undefined {
+  const { resource } = draft
+  const { type, coordination } = facts
+  if (coordination === 'mutex' || type === 'delete') return undefined
+  if (resource.remembered(type) === undefined && resource.typeCount >= TYPES_PER_RESOURCE_MAX) {
+    return refuseOver(`a resource remembers at most ${TYPES_PER_RESOURCE_MAX} types`)
+  }
+  return refuseReference(draft, facts)
+}
+
+/** A pull of a node that the resource cannot be kept for as well. */
+export function refuseReference(draft: Draft, facts: OperationFacts): Refused | undefined {
+  if (facts.type !== 'pull' || facts.coordination !== 'server') return undefined
+  const { referencesPerResourceMax } = draft.view.settings
+  if (draft.resource.referenceCount < referencesPerResourceMax) return undefined
+  if (draft.resource.hasReference(facts.node)) return undefined
+  return refuseOver(`a resource is kept for at most ${referencesPerResourceMax} nodes`)
+}
+
+function refuseOver(detail: string): Refused {
+  return { kind: 'refused', code: 'limit', detail }
+}
+
 /** While a delete runs nobody skips: what it would skip is about to vanish. */
 function skipDone(draft: Draft, facts: OperationFacts): Skip | undefined {
+  if (facts.coordination !== 'server') return undefined
   if (draft.writer?.operation?.type === 'delete') return undefined
   const done = draft.resource.remembered(facts.type)
   if (done === undefined || done.replayOnly || done.untilMs <= draft.nowMs) return undefined

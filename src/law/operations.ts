@@ -14,10 +14,10 @@ import { assert } from './assert.ts'
 import type { Begin, Finish, Unref } from './commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import { copyHold, dropStep, renewHold, showHolders, toGranted } from './hold-steps.ts'
-import { decideOperationHead, isSameVersion, skip } from './operation-head.ts'
+import { decideOperationHead, isSameVersion, refuseReference, skip } from './operation-head.ts'
 import type { Outcome, Refused } from './outcomes.ts'
 import { dismiss, grantClaim, moveQueue, rememberAnswer } from './queue.ts'
-import { isStale, refuseStranger, STALE_TOKEN } from './release.ts'
+import { isStale, refuseForGood, refuseStranger, STALE_TOKEN } from './release.ts'
 import type { Hold, OperationFacts } from './view.ts'
 
 /** An operation is a write lock on its resource plus a memory of what has been done. */
@@ -114,12 +114,15 @@ function refuseBusy(draft: Draft): Refused | undefined {
 /** How the operation ended, what is remembered of it, and the release: one step. */
 export function finish(draft: Draft, command: Finish): Decision {
   const owner = ownerOf(command)
-  const { requestId } = command
+  const { requestId, token } = command
   const ended = requestId === undefined ? undefined : draft.ended('release', owner, requestId)
   if (ended !== undefined) return draft.decided(replayEnded(ended))
   const hold = draft.hold(owner)
-  if (hold?.operation === undefined) return draft.decided(refuseStranger(draft, owner))
-  if (isStale(hold, command.token)) return draft.decided(STALE_TOKEN)
+  if (hold?.operation === undefined) {
+    const release = { owner, requestId, token, mode: 'write' } as const
+    return refuseForGood(draft, release, refuseStranger(draft, owner))
+  }
+  if (isStale(hold, token)) return draft.decided(STALE_TOKEN)
   const [step] = hold.steps
   assert(step !== undefined, 'a hold has a step for each count')
   const { success } = command
@@ -132,7 +135,8 @@ export function finish(draft: Draft, command: Finish): Decision {
       false,
     )
   }
-  if (success) succeed(draft, hold.operation, command)
+  const coordination = command.coordination ?? hold.operation.coordination
+  if (success) succeed(draft, { ...hold.operation, coordination }, command.value)
   moveQueue(draft)
   return draft.decided(answer)
 }
@@ -145,37 +149,36 @@ function tellCompleted(draft: Draft, hold: Hold, command: Finish): void {
   draft.tell('completed', { owner, token, type, node, success, error, value })
 }
 
-function succeed(draft: Draft, facts: OperationFacts, command: Finish): void {
-  const coordination = command.coordination ?? facts.coordination
-  if (coordination === 'mutex') return
-  const { type, node, version } = facts
+function succeed(draft: Draft, done: OperationFacts, value: string | undefined): void {
+  const { type, node, version, coordination } = done
   const { resource, nowMs } = draft
-  if (coordination === 'server') {
-    if (type === 'pull') resource.addReference(node)
-    if (type === 'delete') resource.clearReferences()
-    resource.forgetWhere((earlier) => (type === 'delete') !== (earlier.type === 'delete'))
+  if (coordination === 'server' && type === 'pull') resource.addReference(node)
+  if (coordination === 'server' && type === 'delete') resource.clearReferences()
+  // Whoever did it, a delete undoes what was done, and whatever is done undoes a delete.
+  resource.forgetWhere((earlier) => (type === 'delete') !== (earlier.type === 'delete'))
+  if (coordination === 'mutex') return
+  const replayOnly = coordination === 'client'
+  // What is kept for late listeners only takes nothing away from those who would skip.
+  if (!replayOnly || resource.remembered(type)?.replayOnly !== false) {
+    const untilMs = nowMs + draft.view.settings.retentionMs
+    resource.remember({ type, version, node, value, atMs: nowMs, untilMs, replayOnly })
   }
-  resource.remember({
-    type,
-    version,
-    node,
-    value: command.value,
-    atMs: nowMs,
-    untilMs: nowMs + draft.view.settings.retentionMs,
-    replayOnly: coordination === 'client',
-  })
-  answerAlike(draft, facts, command)
+  answerAlike(draft, done, value)
 }
 
-/** Everyone queued for the same is answered: they skip, or look for themselves. */
-function answerAlike(draft: Draft, facts: OperationFacts, command: Finish): void {
-  const coordination = command.coordination ?? facts.coordination
-  for (const waiter of [...draft.view.waitersOfType(facts.type)]) {
-    if (draft.isGone(waiter) || waiter.operation === undefined) continue
-    if (coordination === 'client') {
-      dismiss(draft, waiter, { kind: 'dissolved', node: facts.node })
-    } else if (isSameVersion(waiter.operation.version, facts.version)) {
-      dismiss(draft, waiter, skip(draft, waiter.operation, command.value))
+/**
+ * Everyone queued for the same, who counts on being told of it in the same way, is answered: they skip,
+ * or look for themselves. Those of another kind keep their places and move up.
+ */
+function answerAlike(draft: Draft, done: OperationFacts, value: string | undefined): void {
+  for (const waiter of [...draft.view.waitersOfType(done.type)]) {
+    const { operation } = waiter
+    if (draft.isGone(waiter) || operation?.coordination !== done.coordination) continue
+    if (done.coordination === 'client') {
+      dismiss(draft, waiter, { kind: 'dissolved', node: done.node })
+    } else if (isSameVersion(operation.version, done.version)) {
+      const answer = refuseReference(draft, operation) ?? skip(draft, operation, value)
+      dismiss(draft, waiter, answer)
     }
   }
 }

@@ -42,7 +42,8 @@ export function moveQueue(draft: Draft): void {
 
 /** Whether a claim of an owner without a hold fits beside every present hold. */
 export function isCompatible(draft: Draft, claim: Pick<Claim, 'mode'>): boolean {
-  return claim.mode === 'write' ? draft.holdCount === 0 : draft.writer === undefined
+  if (claim.mode === 'write') return draft.holdCount === 0
+  return draft.writer === undefined && draft.holdCount < draft.view.settings.holdersPerKeyMax
 }
 
 /**

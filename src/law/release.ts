@@ -21,8 +21,8 @@ export function release(draft: Draft, command: Release): Decision {
   if (ended !== undefined) return draft.decided(replayEnded(ended, command.mode))
   const hold = draft.hold(owner)
   const mode = command.mode ?? (hold !== undefined && hold.writes > 0 ? 'write' : 'read')
-  if (hold === undefined) return draft.decided(refuseStranger(draft, owner))
-  if (countOf(hold, mode) === 0) return draft.decided(NOT_HOLDER)
+  if (hold === undefined) return refuseForGood(draft, command, refuseStranger(draft, owner))
+  if (countOf(hold, mode) === 0) return refuseForGood(draft, command, NOT_HOLDER)
   if (isStale(hold, command.token)) return draft.decided(STALE_TOKEN)
   const answer = releaseStep(draft, hold, mode)
   if (requestId !== undefined) {
@@ -55,11 +55,33 @@ export function renew(draft: Draft, command: Renew): Decision {
   return draft.decided({ kind: 'renewed', token, leaseMs: leaseAtMs - draft.nowMs })
 }
 
-const NOT_HOLDER: Refused = Object.freeze({ kind: 'refused', code: 'not_holder' })
+/** A release that is refused: whose it was, and by which names it will be known if it comes again. */
+export type RefusedRelease = Pick<Release, 'owner' | 'requestId' | 'token' | 'mode'>
+
+/**
+ * Refuse, and see to it that a late copy of the same release ends nothing that its owner got since. One
+ * that names its token cannot: no later hold has that token, and so there is nothing to remember.
+ */
+export function refuseForGood(
+  draft: Draft,
+  { owner, requestId, token, mode }: RefusedRelease,
+  answer: NotHolder,
+): Decision {
+  if (requestId !== undefined && token === undefined) {
+    draft.remember({ verb: 'release', owner, requestId, mode, atMs: draft.nowMs, answer }, true)
+  }
+  return draft.decided(answer)
+}
+
+interface NotHolder extends Refused {
+  readonly code: 'not_holder'
+}
+
+const NOT_HOLDER: NotHolder = Object.freeze({ kind: 'refused', code: 'not_holder' })
 export const STALE_TOKEN: Refused = Object.freeze({ kind: 'refused', code: 'stale_token' })
 
 /** Not a holder, and, where that is remembered, how it ceased to be one. */
-export function refuseStranger(draft: Draft, owner: string): Refused {
+export function refuseStranger(draft: Draft, owner: string): NotHolder {
   const end = draft.lastEnd(owner)
   return end === undefined ? NOT_HOLDER : { ...NOT_HOLDER, end }
 }

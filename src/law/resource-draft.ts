@@ -56,6 +56,16 @@ export class ResourceDraft {
     return this.#successes.has(type) ? this.#successes.get(type) : this.#view.remembered(type)
   }
 
+  /** Of how many types a success is remembered. */
+  get typeCount(): number {
+    const types = new Set(Array.from(this.#view.everyRemembered(), ({ type }) => type))
+    for (const [type, success] of this.#successes) {
+      if (success === undefined) types.delete(type)
+      else types.add(type)
+    }
+    return types.size
+  }
+
   remember(remembered: Remembered): void {
     this.#successes.set(remembered.type, remembered)
     this.#change({ kind: 'success-remembered', remembered })

@@ -1,5 +1,5 @@
 import type { SessionCommand } from './commands.ts'
-import type { Outcome } from './outcomes.ts'
+import type { Outcome, Refused } from './outcomes.ts'
 import type { Session } from './view.ts'
 
 /** What becomes of a session's own record; its keys are decided one by one with `leave`. */
@@ -9,11 +9,7 @@ export interface SessionDecision {
   readonly outcome: Outcome
 }
 
-const NO_SESSION: Outcome = Object.freeze({
-  kind: 'refused',
-  code: 'no_session',
-  detail: 'there is no such session',
-})
+export const NO_SESSION: Refused = Object.freeze({ kind: 'refused', code: 'no_session' })
 
 /**
  * Decide on a session. The caller has ended it already if it was silent for too long, so `known` is

@@ -1,4 +1,9 @@
-import { TTL_MS_DEFAULT, WAITERS_PER_KEY_MAX } from './limits.ts'
+import {
+  HOLDERS_PER_KEY_MAX,
+  REFERENCES_PER_RESOURCE_MAX,
+  TTL_MS_DEFAULT,
+  WAITERS_PER_KEY_MAX,
+} from './limits.ts'
 
 /**
  * Who coordinates an operation after it succeeded.
@@ -36,6 +41,10 @@ export interface LawSettings {
   readonly openPatienceMs: number
   /** Waiters that one key takes. */
   readonly waitersPerKeyMax: number
+  /** Owners that hold one key for reading at once. */
+  readonly holdersPerKeyMax: number
+  /** Nodes that one resource is kept for. */
+  readonly referencesPerResourceMax: number
 }
 
 export const DEFAULT_SETTINGS: LawSettings = Object.freeze({
@@ -50,4 +59,6 @@ export const DEFAULT_SETTINGS: LawSettings = Object.freeze({
   claimWindowMs: 10_000,
   openPatienceMs: Number.POSITIVE_INFINITY,
   waitersPerKeyMax: WAITERS_PER_KEY_MAX,
+  holdersPerKeyMax: HOLDERS_PER_KEY_MAX,
+  referencesPerResourceMax: REFERENCES_PER_RESOURCE_MAX,
 })

@@ -190,7 +190,7 @@ function problemWithAcquire(command: Acquire, names: KnownNames): Problem | unde
 function problemWithDetach({ detach, waitMs }: Acquire): Problem | undefined {
   if (detach === undefined || detach === false) return undefined
   if (detach !== true) return { field: 'detach', message: 'must be true or false' }
-  return (waitMs ?? 0) > 0 ? undefined : { field: 'detach', message: 'needs a waitMs above 0' }
+  return (waitMs ?? 0) > 0 ? undefined : { field: 'detach', message: 'needs a wait above 0' }
 }
 
 function problemWithOperation(
@@ -242,6 +242,8 @@ export function problemWithSettings(settings: LawSettings): Problem | undefined 
     need('waiterPatienceMs', settings.waiterPatienceMs, span) ??
     need('claimWindowMs', settings.claimWindowMs, span) ??
     need('openPatienceMs', settings.openPatienceMs, span) ??
-    need('waitersPerKeyMax', settings.waitersPerKeyMax, token)
+    need('waitersPerKeyMax', settings.waitersPerKeyMax, token) ??
+    need('holdersPerKeyMax', settings.holdersPerKeyMax, token) ??
+    need('referencesPerResourceMax', settings.referencesPerResourceMax, token)
   )
 }

@@ -123,7 +123,7 @@ export interface Ended {
 
 export type EndedAnswer =
   | { readonly kind: 'hold-ended'; readonly end: HoldEnd }
-  | { readonly kind: 'refused'; readonly code: EndedCode }
+  | { readonly kind: 'refused'; readonly code: EndedCode; readonly end?: HoldEnd }
   | { readonly kind: 'skip'; readonly value: string | undefined }
   | { readonly kind: 'dissolved'; readonly node: string }
   | { readonly kind: 'released'; readonly reads: number; readonly writes: number }

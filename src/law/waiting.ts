@@ -1,6 +1,7 @@
 import { ownerOf } from './operations.ts'
 import type { Acquire, Begin, Cancel, CancelReason, Withdraw } from './commands.ts'
 import type { Granted } from './outcomes.ts'
+import type { Namespace } from './view.ts'
 
 /** What can wait in a queue. */
 export type WaitingCommand = Acquire | Begin
@@ -30,8 +31,17 @@ export function isUpgraded(command: WaitingCommand, { mode, reads, writes }: Gra
   return command.kind === 'acquire' && mode === 'write' && reads > 0 && writes === 1
 }
 
-/** The same for every asking of one request, and for no other; no name has control characters. */
+/** The same for every asking of one request, and for no other. */
 export function nameOfWait(command: WaitingCommand): string {
-  if (command.kind === 'begin') return `${command.resource}\n${ownerOf(command)}`
-  return `${command.key}\n${command.owner}\n${command.requestId}`
+  if (command.kind === 'acquire') return nameOfPlace({ space: 'lock', name: command.key }, command)
+  const asker = { owner: ownerOf(command), requestId: '' }
+  return nameOfPlace({ space: 'operation', name: command.resource }, asker)
+}
+
+/** An operation has one place, whatever its requests are called. No name has control characters. */
+export function nameOfPlace(
+  { space, name }: { readonly space: Namespace; readonly name: string },
+  { owner, requestId }: { readonly owner: string; readonly requestId: string },
+): string {
+  return space === 'operation' ? `${name}\n${owner}` : `${name}\n${owner}\n${requestId}`
 }

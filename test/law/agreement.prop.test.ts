@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest'
 import { PlainWorld } from './plain-world.ts'
-import { checkRuns, LANES, lockCommand, operationCommand } from './random-run.ts'
+import {
+  checkRuns,
+  LANES,
+  lockCommand,
+  mixedOperationCommand,
+  operationCommand,
+} from './random-run.ts'
 import { randomSteps } from './random-steps.ts'
 
 const timeout = 120_000
@@ -28,9 +34,12 @@ it('law and naive model agree on lanes in long random runs', { timeout }, () => 
   expect(grants).toBeGreaterThan(100)
 })
 
-it('law and naive model agree on operations in long random runs', { timeout }, () => {
+it.each([
+  ['operations', operationCommand],
+  ['operations of all kinds', mixedOperationCommand],
+] as const)('law and naive model agree on %s in long random runs', { timeout }, (_, commands) => {
   let skips = 0
-  checkRuns(operationCommand, (run) => {
+  checkRuns(commands, (run) => {
     for (const { decision } of randomSteps(run, {
       namespace: 'operation',
       comparesWithModel: true,
@@ -40,6 +49,29 @@ it('law and naive model agree on operations in long random runs', { timeout }, (
   })
   expect(skips).toBeGreaterThan(100)
 })
+
+const FULL = { holdersPerKeyMax: 2, waitersPerKeyMax: 3, referencesPerResourceMax: 1 }
+
+it.each([
+  ['lock', lockCommand],
+  ['operation', mixedOperationCommand],
+] as const)(
+  'law and naive model agree on a full %s in long random runs',
+  {
+    timeout,
+  },
+  (namespace, commands) => {
+    let refusals = 0
+    checkRuns(commands, (run) => {
+      const options = { namespace, settings: FULL, comparesWithModel: true }
+      for (const { decision } of randomSteps(run, options)) {
+        const { outcome } = decision
+        refusals += outcome.kind === 'refused' && outcome.code === 'limit' ? 1 : 0
+      }
+    })
+    expect(refusals).toBeGreaterThan(20)
+  },
+)
 
 it('a view that shows more as due than is due changes no answer and no state', { timeout }, () => {
   checkRuns(lockCommand, (run) => {

@@ -38,8 +38,14 @@ export function describeModelAnswer(answer: NaiveAnswer): string {
   return [describeOutcome(answer.outcome), ...settled.toSorted()].join('\n')
 }
 
-function describeFacts(facts: { type: string; version: string | undefined } | undefined): string {
-  return facts ? `${facts.type}@${facts.version ?? ''}` : ''
+interface Described {
+  readonly type: string
+  readonly version: string | undefined
+  readonly coordination?: string
+}
+
+function describeFacts(facts: Described | undefined): string {
+  return facts ? `${facts.type}@${facts.version ?? ''} ${facts.coordination ?? ''}` : ''
 }
 
 /** Late retries are answered from this, so it is compared as what they would be answered. */

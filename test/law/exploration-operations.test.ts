@@ -72,6 +72,18 @@ describe('law and naive model agree, and every promise holds, on every way that'
     },
   )
 
+  it('operations of all three kinds can take side by side', { timeout }, () => {
+    const scope = createOperationScope({
+      name: 'operations of all three kinds',
+      depth: isLong ? 7 : 5,
+      types: ['pull'],
+      nodes,
+      versions,
+      kinds: ['server', 'client', 'mutex'],
+    })
+    exploreAndReport(scope, { states: 1_390, transitions: 14_500 })
+  })
+
   it('operations can take that are not queued', { timeout }, () => {
     const scope = createOperationScope({
       name: 'operations that are not queued',

@@ -1,6 +1,7 @@
 import type { Change } from '../../src/law/changes.ts'
 import type { Decision } from '../../src/law/decide.ts'
 import { ENDED_REMEMBERED_MS, LANE_PASSES_MAX } from '../../src/law/limits.ts'
+import type { LawSettings } from '../../src/law/settings.ts'
 import type { Hold, Waiter } from '../../src/law/view.ts'
 import { type KeyState, servingOrder } from './plain-view.ts'
 
@@ -10,6 +11,7 @@ export interface StepTaken {
   readonly before: KeyState
   readonly decision: Decision
   readonly after: KeyState
+  readonly settings: LawSettings
 }
 
 /** Every broken promise in plain words; nothing if all is well. */
@@ -18,7 +20,8 @@ export function brokenPromises(step: StepTaken): readonly string[] {
     ...exclusion(step.after),
     ...tokens(step),
     ...arrivalOrder(step),
-    ...grantableHead(step.after),
+    ...grantableHead(step.after, step.settings),
+    ...bounds(step.after, step.settings),
     ...counts(step.after),
     ...upgrades(step),
     ...references(step),
@@ -123,12 +126,28 @@ function mostPassed(order: readonly Waiter[], passes: readonly number[]): Waiter
 }
 
 /** Of the heads of all lanes, the one whose turn it is cannot be granted. */
-function grantableHead({ holds, waiters, passes }: KeyState): string[] {
+function grantableHead(
+  { holds, waiters, passes }: KeyState,
+  { holdersPerKeyMax }: LawSettings,
+): string[] {
   const order = servingOrder(waiters)
   const upgrader = order.find((waiter) => waiter.upgrade)
   const overdue = mostPassed(order, passes)
   const head = upgrader ?? overdue ?? order[0]
-  return head && isGrantable(head, holds) ? [`${head.owner} could be granted and is not`] : []
+  const hasRoom = upgrader !== undefined || holds.length < holdersPerKeyMax
+  return head && hasRoom && isGrantable(head, holds)
+    ? [`${head.owner} could be granted and is not`]
+    : []
+}
+
+/** An operation that ran while others came to use its resource is counted beside them. */
+function bounds({ holds, waiters, references }: KeyState, settings: LawSettings): string[] {
+  const { holdersPerKeyMax, waitersPerKeyMax, referencesPerResourceMax } = settings
+  return [
+    ...(holds.length > holdersPerKeyMax ? ['too many hold it'] : []),
+    ...(waiters.length > waitersPerKeyMax ? ['too many wait for it'] : []),
+    ...(references.length > referencesPerResourceMax + 1 ? ['too many use it'] : []),
+  ]
 }
 
 function counts({ holds, waiters }: KeyState): string[] {

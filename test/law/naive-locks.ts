@@ -10,6 +10,7 @@ import {
   extendLease,
   grant,
   grantedAnswer,
+  hasRoom,
   leave,
   moveQueue,
   nextInLine,
@@ -134,6 +135,7 @@ function askAnew(turn: Turn, request: NaiveWaiter, waitMs: number): Outcome {
   const isReentry = hold && (mode === 'read' || countOf(hold, 'write') > 0)
   const isUpgrade = hold && !isReentry
   const isNext = isUpgrade || key.queue.length === 0
+  if (isNext && isFree(key, owner, mode) && !hasRoom(turn, owner)) return refused('limit')
   if (isReentry || (isNext && isFree(key, owner, mode))) {
     if (hold) takeAll(hold)
     return grant(turn, request, null)
@@ -148,9 +150,9 @@ function askAnew(turn: Turn, request: NaiveWaiter, waitMs: number): Outcome {
     decideOthersAgain(turn, owner)
     return granted
   }
+  if (key.queue.length >= turn.world.settings.waitersPerKeyMax) return refused('limit')
   const cycle = findCycle(turn, request)
   if (cycle) return refuse(turn, request, { kind: 'refused', code: 'deadlock', cycle })
-  if (key.queue.length >= turn.world.settings.waitersPerKeyMax) return refused('limit')
   key.queue.push(request)
   return positionAnswer(turn, request)
 }
@@ -159,7 +161,11 @@ function askAnew(turn: Turn, request: NaiveWaiter, waitMs: number): Outcome {
 function isGrantedOnArrival(turn: Turn, request: NaiveWaiter): boolean {
   const { key } = turn
   const joined = { ...turn, key: { ...key, queue: [...key.queue, request] } }
-  return nextInLine(joined) === request && isFree(key, request.owner, request.mode)
+  return nextInLine(joined) === request && isGrantable(turn, request)
+}
+
+function isGrantable(turn: Turn, { owner, mode }: NaiveWaiter): boolean {
+  return isFree(turn.key, owner, mode) && hasRoom(turn, owner)
 }
 
 function refuse(turn: Turn, request: NaiveWaiter, answer: Outcome): Outcome {
@@ -172,14 +178,17 @@ export function release(turn: Turn, command: Release): Outcome {
   const { owner, requestId: id, token } = command
   const memory = id === undefined ? undefined : recall(turn, { verb: 'release', owner, id })
   if (memory) {
-    const isSame = command.mode === undefined || command.mode === memory.mode
+    const isSame = [command.mode, memory.mode].includes(undefined) || command.mode === memory.mode
     return isSame ? memory.answer : refused('bad_request')
   }
   const hold = holdOf(turn.key, owner)
   const mode: Mode = command.mode ?? (hold && countOf(hold, 'write') > 0 ? 'write' : 'read')
   const step = hold?.steps.findLast((other) => other.mode === mode)
-  if (hold === undefined) return strangerAnswer(turn, owner)
-  if (step === undefined) return refused('not_holder')
+  if (hold === undefined || step === undefined) {
+    const answer = hold === undefined ? strangerAnswer(turn, owner) : refused('not_holder')
+    if (token === undefined) rememberRelease(turn, { owner, id, mode: command.mode }, answer)
+    return answer
+  }
   if (token !== undefined && token !== hold.token) return refused('stale_token')
   takeAll(hold)
   endStep(turn, { hold, step, end: 'released' })
@@ -188,9 +197,24 @@ export function release(turn: Turn, command: Release): Outcome {
     reads: countOf(hold, 'read'),
     writes: countOf(hold, 'write'),
   }
-  if (id !== undefined) remember(turn, { verb: 'release', owner, id, mode, answer })
+  rememberRelease(turn, { owner, id, mode }, answer)
   moveQueue(turn)
   return answer
+}
+
+interface NamedRelease {
+  readonly owner: string
+  readonly id: string | undefined
+  readonly mode: Mode | undefined
+}
+
+/** A release that has a name of its own is told the same when it comes again. */
+export function rememberRelease(
+  turn: Turn,
+  { owner, id, mode }: NamedRelease,
+  answer: Outcome,
+): void {
+  if (id !== undefined) remember(turn, { verb: 'release', owner, id, mode, answer })
 }
 
 export function renew(turn: Turn, command: Renew): Outcome {

@@ -5,10 +5,16 @@ import {
   patienceOf,
   positionAnswer,
   recall,
+  rememberRelease,
   strangerAnswer,
   takeAll,
 } from './naive-locks.ts'
-import { addReference, isSameVersion, verdictAtHead } from './naive-memory-of-success.ts'
+import {
+  addReference,
+  isOneTooMany,
+  isSameVersion,
+  verdictAtHead,
+} from './naive-memory-of-success.ts'
 import {
   endHold,
   extendLease,
@@ -98,7 +104,8 @@ function beginAnew(turn: Turn, request: NaiveWaiter): Outcome {
 
 function answerForGood(turn: Turn, request: NaiveWaiter, answer: Outcome): Outcome {
   const { owner, id, mode } = request
-  if (id !== owner) remember(turn, { verb: 'acquire', owner, id, mode, answer })
+  const isMoment = answer.kind === 'refused' && answer.code === 'limit'
+  if (id !== owner && !isMoment) remember(turn, { verb: 'acquire', owner, id, mode, answer })
   return answer
 }
 
@@ -108,11 +115,15 @@ export function finish(turn: Turn, command: Finish): Outcome {
   const memory = id === undefined ? undefined : recall(turn, { verb: 'release', owner, id })
   if (memory) return memory.answer
   const hold = holdOf(turn.key, owner)
-  if (hold?.facts === undefined) return strangerAnswer(turn, owner)
+  if (hold?.facts === undefined) {
+    const answer = strangerAnswer(turn, owner)
+    if (token === undefined) rememberRelease(turn, { owner, id, mode: 'write' }, answer)
+    return answer
+  }
   if (token !== undefined && token !== hold.token) return refused('stale_token')
   endHold(turn, hold, success ? 'released' : 'failed')
   const answer: Outcome = { kind: 'finished', success }
-  if (id !== undefined) remember(turn, { verb: 'release', owner, id, mode: 'write', answer })
+  rememberRelease(turn, { owner, id, mode: 'write' }, answer)
   if (success) succeed(turn, hold.facts, command)
   moveQueue(turn)
   return answer
@@ -120,27 +131,40 @@ export function finish(turn: Turn, command: Finish): Outcome {
 
 function succeed(turn: Turn, facts: NaiveFacts, command: Finish): void {
   const coordination = command.coordination ?? facts.coordination
-  const sameType = turn.key.queue.filter((waiter) => waiter.facts?.type === facts.type)
+  const alike = turn.key.queue.filter(
+    (waiter) => waiter.facts?.type === facts.type && waiter.facts.coordination === coordination,
+  )
+  forgetUndone(turn, facts.type)
   if (coordination === 'client') {
-    for (const waiter of sameType) leave(turn, waiter, { kind: 'dissolved', node: facts.node })
+    for (const waiter of alike) leave(turn, waiter, { kind: 'dissolved', node: facts.node })
   }
   if (coordination !== 'server') return
   if (facts.type === 'delete') turn.key.refs = []
   addReference(turn, facts)
   recordSuccess(turn, facts, command.value)
-  for (const waiter of sameType) {
+  for (const waiter of alike) {
     if (waiter.facts === undefined || !isSameVersion(waiter.facts.version, facts.version)) continue
+    if (isOneTooMany(turn, waiter.facts)) {
+      leave(turn, waiter, refused('limit'))
+      continue
+    }
     addReference(turn, waiter.facts)
     leave(turn, waiter, { kind: 'skip', value: command.value })
   }
 }
 
+/** Whoever deletes undoes what was done, and whatever is done undoes a delete. */
+function forgetUndone({ key }: Turn, type: string): void {
+  key.successes = key.successes.filter(
+    (success) => success.type === type || (success.type !== 'delete' && type !== 'delete'),
+  )
+}
+
 function recordSuccess(turn: Turn, facts: NaiveFacts, value: string | undefined): void {
   const { type, version } = facts
   const until = turn.now + turn.world.settings.retentionMs
-  const forgotten = (old: string): boolean => old === type || old === 'delete' || type === 'delete'
-  const kept = turn.key.successes.filter((success) => !forgotten(success.type))
-  turn.key.successes = [...kept, { type, version, value, until }]
+  const others = turn.key.successes.filter((success) => success.type !== type)
+  turn.key.successes = [...others, { type, version, value, until }]
 }
 
 export function withdraw(turn: Turn, command: Withdraw): Outcome {

@@ -99,7 +99,7 @@ export function leave(turn: Turn, waiter: NaiveWaiter, answer: Outcome): void {
   turn.key.queue = turn.key.queue.filter((other) => other !== waiter)
   forgetPasses(turn)
   turn.settled.push({ owner: waiter.owner, id: waiter.id, answer })
-  if (answer.kind === 'granted') return
+  if (answer.kind === 'granted' || (answer.kind === 'refused' && answer.code === 'limit')) return
   const { owner, mode } = waiter
   for (const id of namesOf(waiter, waiter)) {
     remember(turn, { verb: 'acquire', owner, id, mode, answer })
@@ -231,7 +231,7 @@ export function moveQueue(turn: Turn): void {
   for (;;) {
     const waiter = nextInLine(turn)
     if (waiter === undefined) return
-    if (!isFree(turn.key, waiter.owner, waiter.mode)) return
+    if (!isFree(turn.key, waiter.owner, waiter.mode) || !hasRoom(turn, waiter.owner)) return
     const verdict = verdictAtHead(turn, waiter)
     if (verdict !== undefined) {
       leave(turn, waiter, verdict)
@@ -242,6 +242,11 @@ export function moveQueue(turn: Turn): void {
     if (!isUpgrade) countPasses(turn, waiter.lane)
     decideOthersAgain(turn, waiter.owner)
   }
+}
+
+/** Nobody new is let in beside as many holders as a key takes. */
+export function hasRoom({ key, world }: Turn, owner: string): boolean {
+  return holdOf(key, owner) !== undefined || key.holds.length < world.settings.holdersPerKeyMax
 }
 
 /** The owner holds the key now, so its other requests are re-entries or upgrades. */

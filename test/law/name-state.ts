@@ -1,4 +1,4 @@
-import type { Hold, Waiter } from '../../src/law/view.ts'
+import type { Hold, OperationFacts, Waiter } from '../../src/law/view.ts'
 import type { KeyState } from './plain-view.ts'
 
 export interface NamingOptions {
@@ -67,15 +67,19 @@ class Namer {
       return `${kind}${this.#id(step.requestId)}${step.joined ?? ''}`
     })
     const inOrder = this.#options.keepsIds ? named : named.toSorted()
-    return `${this.#owner(owner)}:${this.#fromNow(leaseAtMs)}:${inOrder}:${operation?.version}`
+    return `${this.#owner(owner)}:${this.#fromNow(leaseAtMs)}:${inOrder}:${this.#facts(operation)}`
   }
 
   #waiter(waiter: Waiter): string {
     const { mode, lane, upgrade, connected, operation } = waiter
-    const kind = `${mode[0]}${lane}${upgrade}${connected}${operation?.version}`
+    const kind = `${mode[0]}${lane}${upgrade}${connected}${this.#facts(operation)}`
     const moments = `${this.#fromNow(waiter.deadlineAtMs)},${this.#fromNow(waiter.leaseAtMs)}`
     const ids = `${this.#id(waiter.requestId)}${waiter.joined ?? ''}`
     return `${this.#owner(waiter.owner)}:${kind}:${moments}${ids}`
+  }
+
+  #facts(operation: OperationFacts | undefined): string {
+    return operation === undefined ? '' : `${operation.version}${operation.coordination}`
   }
 
   #ended(state: KeyState): string[] {
@@ -87,8 +91,8 @@ class Namer {
 
   #successes(state: KeyState): string[] {
     return state.remembered
-      .map(({ type, version, value, untilMs }) => {
-        return `${type}${version}${value}${this.#fromNow(untilMs)}`
+      .map(({ type, version, value, untilMs, replayOnly }) => {
+        return `${type}${version}${value}${this.#fromNow(untilMs)}${replayOnly}`
       })
       .toSorted()
   }

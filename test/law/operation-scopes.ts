@@ -1,4 +1,4 @@
-import type { LawSettings } from '../../src/law/settings.ts'
+import type { Coordination, LawSettings } from '../../src/law/settings.ts'
 import type { ExploredCommand, Scope } from './explore.ts'
 
 const RESOURCE = 'a'
@@ -13,6 +13,8 @@ interface OperationScopeOptions {
   readonly versions: readonly (string | undefined)[]
   /** Explicit request ids, used again and again; the default id otherwise. */
   readonly ids?: readonly (string | undefined)[]
+  /** Kinds that those who begin name; the one of the settings otherwise. */
+  readonly kinds?: readonly (Coordination | undefined)[]
   readonly settings?: Partial<LawSettings>
 }
 
@@ -36,7 +38,7 @@ export function createOperationScope(options: OperationScopeOptions): Scope {
 }
 
 function commandsOf(
-  { versions, ids = [undefined] }: OperationScopeOptions,
+  { versions, ids = [undefined], kinds = [undefined] }: OperationScopeOptions,
   type: string,
   node: string,
 ): readonly ExploredCommand[] {
@@ -45,7 +47,9 @@ function commandsOf(
   return [
     ...versions.flatMap((version) =>
       ids.flatMap((requestId) =>
-        [0, 5_000].map((waitMs) => ({ ...begin, version, requestId, waitMs })),
+        kinds.flatMap((coordination) =>
+          [0, 5_000].map((waitMs) => ({ ...begin, version, requestId, coordination, waitMs })),
+        ),
       ),
     ),
     ...ids.flatMap((requestId): ExploredCommand[] => [

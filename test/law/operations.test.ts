@@ -339,6 +339,17 @@ describe('request ids of operations', () => {
   })
 })
 
+describe('a finish that was refused', () => {
+  it('does not end what its node began since', () => {
+    const story = new LawStory()
+    const finish = { requestId: 'f' }
+    expect(story.finish('pull', 'm', finish)).toMatchObject({ code: 'not_holder' })
+    story.begin('pull', 'm')
+    expect(story.finish('pull', 'm', finish)).toMatchObject({ code: 'not_holder' })
+    expect(running(story)).toEqual(['pull:m'])
+  })
+})
+
 describe('coordination', () => {
   it('by the client dissolves the queue of that type: each looks for itself', () => {
     const story = new LawStory({ coordination: 'client' })
@@ -370,6 +381,53 @@ describe('coordination', () => {
     expect(running(story)).toEqual(['pull:n'])
     expect(story.state('a', 'operation').remembered).toEqual([])
     expect(references(story)).toEqual([])
+  })
+
+  it('by the server leaves those alone who wait for themselves: they move up in their order', () => {
+    const story = new LawStory()
+    story.begin('pull', 'm')
+    story.begin('pull', 'n', { coordination: 'mutex' })
+    story.begin('pull', 'o', { coordination: 'client' })
+    story.begin('pull', 'p')
+    story.finish('pull', 'm')
+    expect(story.told).toMatchObject([
+      { owner: 'pull:p', answer: { kind: 'skip' } },
+      { owner: 'pull:n', answer: { kind: 'granted' } },
+    ])
+    expect(story.queue('a', 'operation')).toEqual(['pull:o'])
+    expect(references(story)).toEqual(['m', 'p'])
+  })
+
+  it('by the client dissolves nobody who counts on the server', () => {
+    const story = new LawStory()
+    story.begin('pull', 'm', { coordination: 'client' })
+    story.begin('pull', 'n')
+    story.begin('pull', 'o', { coordination: 'client' })
+    story.finish('pull', 'm')
+    expect(story.told).toMatchObject([
+      { owner: 'pull:o', answer: { kind: 'dissolved', node: 'm' } },
+      { owner: 'pull:n', answer: { kind: 'granted' } },
+    ])
+  })
+
+  it('by the client leaves what the server remembers', () => {
+    const story = createDone()
+    story.begin('pull', 'n', { coordination: 'client' })
+    story.finish('pull', 'n')
+    expect(story.begin('pull', 'o')).toEqual(SKIP)
+  })
+
+  it.each(['client', 'mutex'] as const)('by %s deletes nothing that is in use', (coordination) => {
+    const story = createDone()
+    expect(story.begin('delete', 'n', { coordination })).toMatchObject({ code: 'in_use' })
+  })
+
+  it.each(['client', 'mutex'] as const)('by %s undoes what was done before', (coordination) => {
+    const story = createDone()
+    story.run({ kind: 'unref', resource: 'a', node: 'm' })
+    story.begin('delete', 'n', { coordination })
+    story.finish('delete', 'n')
+    expect(story.begin('pull', 'o')).toMatchObject({ kind: 'granted' })
   })
 
   it('can be named by the one who begins', () => {

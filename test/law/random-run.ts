@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { KeyCommand, SessionCommand } from '../../src/law/commands.ts'
 import { decideSession } from '../../src/law/sessions.ts'
-import type { LawSettings } from '../../src/law/settings.ts'
+import type { Coordination, LawSettings } from '../../src/law/settings.ts'
 import type { Tick } from './explore.ts'
 import { NaiveModel } from './naive-model.ts'
 import { PlainWorld } from './plain-world.ts'
@@ -131,6 +131,20 @@ export const lockCommand: fc.Arbitrary<RandomCommand> = fc.oneof(
   { weight: 1, arbitrary: expire },
 )
 
+/** Among them releases that have a name and come again under it. */
+export const commandOfNamedReleases: fc.Arbitrary<RandomCommand> = fc.oneof(
+  { weight: 3, arbitrary: lockCommand },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('release'),
+      key,
+      owner,
+      requestId: fc.constantFrom('i', 'j'),
+    }),
+  },
+)
+
 const operation = {
   type: fc.constantFrom('pull', 'pull', 'update', 'delete', 'index'),
   node: fc.constantFrom('m', 'n', 'o'),
@@ -169,6 +183,13 @@ export const operationCommand: fc.Arbitrary<RandomCommand> = fc.oneof(
   },
   { weight: 2, arbitrary: tick },
 )
+
+/** The same with every kind of coordination side by side. */
+export const mixedOperationCommand: fc.Arbitrary<RandomCommand> = fc
+  .tuple(operationCommand, fc.constantFrom<Coordination>('server', 'server', 'client', 'mutex'))
+  .map(([command, coordination]) =>
+    command.kind === 'begin' ? { ...command, coordination } : command,
+  )
 
 /** Where lanes matter cycles are left aside: a later request may stand ahead of an earlier one. */
 export function createPair(settings: Partial<LawSettings>): Pair {

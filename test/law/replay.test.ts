@@ -244,11 +244,35 @@ describe('release with a request id', () => {
     expect(story.release('x', id)).toMatchObject({ kind: 'released', reads: 1 })
   })
 
-  it('that was refused may succeed later', () => {
+  it('that was refused does not end what its owner got since', () => {
     const story = new LawStory()
-    expect(story.release('x', id)).toMatchObject({ code: 'not_holder' })
     story.acquire('x')
-    expect(story.release('x', id)).toMatchObject({ kind: 'released' })
+    story.run({ kind: 'force', key: 'a' })
+    const refused = { kind: 'refused', code: 'not_holder', end: 'forced' }
+    expect(story.release('x', id)).toEqual(refused)
+    story.acquire('x')
+    expect(story.release('x', id)).toEqual(refused)
+    expect(story.holders()).toEqual(['x'])
+  })
+
+  it('that was refused in one mode is refused while it holds in another', () => {
+    const story = new LawStory()
+    story.acquire('x', 'read')
+    expect(story.release('x', { ...id, mode: 'write' })).toMatchObject({ code: 'not_holder' })
+    story.acquire('x', 'write')
+    expect(story.release('x', { ...id, mode: 'write' })).toMatchObject({ code: 'not_holder' })
+    expect(story.release('x', { ...id, mode: 'read' })).toMatchObject({ code: 'bad_request' })
+  })
+
+  it('and a token is not remembered if it was refused: no later hold has that token', () => {
+    const story = new LawStory()
+    expect(story.release('x', { ...id, token: 1 })).toMatchObject({ code: 'not_holder' })
+    expect(story.last.changes).toEqual([])
+    story.acquire('y')
+    story.release('y')
+    story.acquire('x')
+    expect(story.release('x', { ...id, token: 1 })).toMatchObject({ code: 'stale_token' })
+    expect(story.last.changes).toEqual([])
   })
 })
 

@@ -34,7 +34,7 @@ export function runBoth(
   const decision = world.run(command, nowMs, place)
   const answer = model.run(command, nowMs, place)
   const after = world.state(namespace, key)
-  const broken = brokenPromises({ nowMs, before, decision, after })
+  const broken = brokenPromises({ nowMs, before, decision, after, settings: world.settings })
   if (broken.length > 0) throw new Error(broken.join('; '))
   compare(describeLawAnswer(decision), describeModelAnswer(answer))
   compare(describeLawState(after), describeModelState(model.key(namespace, key)))

@@ -72,6 +72,9 @@ describe('a reader that asks to write', () => {
     story.wait('x', 'write')
     story.release('x', { mode: 'read' })
     expect(story.told).toEqual([{ owner: 'x', answer: { kind: 'refused', code: 'not_holder' } }])
+    expect(story.last.events).toContainEqual(
+      expect.objectContaining({ kind: 'cancelled', owner: 'x', code: 'not_holder' }),
+    )
     expect(story.queue()).toEqual([])
   })
 

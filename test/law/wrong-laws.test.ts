@@ -57,6 +57,15 @@ const named: Scope = createOperationScope({
   ids: ['i', undefined],
 })
 
+const mixed: Scope = createOperationScope({
+  name: 'operations of all three kinds',
+  depth: 4,
+  types: ['pull'],
+  nodes: ['m', 'n'],
+  versions: [undefined],
+  kinds: ['server', 'client', 'mutex'],
+})
+
 const WRONG_LAWS: readonly (readonly [string, Scope, Law])[] = [
   [
     'takes a poll for the end of the call that waits',
@@ -132,6 +141,17 @@ const WRONG_LAWS: readonly (readonly [string, Scope, Law])[] = [
     })),
   ],
   ['does not remember how requests ended', createReplayScope(3), without('end-remembered')],
+  [
+    'does not remember that a release was refused',
+    createReplayScope(4),
+    withChanges((change) =>
+      change.kind === 'end-remembered' &&
+      change.ended.verb === 'release' &&
+      change.ended.answer.kind === 'refused'
+        ? []
+        : [change],
+    ),
+  ],
   ['does not keep the wait of those who ask again', createReplayScope(4), without('waiter-kept')],
   [
     'forgets that a waiter has become an upgrader',
@@ -156,6 +176,15 @@ const WRONG_LAWS: readonly (readonly [string, Scope, Law])[] = [
   ],
   ['does not count references', operations, without('reference-added')],
   ['deletes what is in use', operations, withView(() => ({ referenceCount: 0 }))],
+  [
+    'answers those who wait as the one wants it that runs',
+    mixed,
+    (view, command, nowMs) => {
+      const running = view.writer?.operation
+      if (command.kind !== 'begin' || running === undefined) return decide(view, command, nowMs)
+      return decide(view, { ...command, coordination: running.coordination }, nowMs)
+    },
+  ],
   ['does not remember successes', operations, without('success-remembered')],
   ['skips what was deleted', operations, without('success-forgotten')],
 ]

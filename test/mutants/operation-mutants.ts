@@ -195,6 +195,37 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
   ),
   lawMutant(
     {
+      name: 'references-without-limit',
+      fault: 'every node that ever asks is kept for ever',
+      killedBy: 'limits and bad input: a resource is kept for as many nodes as the settings say',
+    },
+    blindTo(['begin', 'finish'], ({ settings }) => ({
+      settings: { ...settings, referencesPerResourceMax: Infinity },
+    })),
+  ),
+  lawMutant(
+    {
+      name: 'kinds-mixed-up',
+      fault: 'who waits is answered as the one wants it that runs, and a mutex is skipped',
+      killedBy: 'coordination: a success answers only those of its own kind; the others move up',
+    },
+    mistaking('begin', (command, { writer }) => ({
+      ...command,
+      coordination: writer?.operation?.coordination ?? command.coordination,
+    })),
+  ),
+  lawMutant(
+    {
+      name: 'client-delete-in-use',
+      fault: 'who coordinates by itself deletes what others have been counted for',
+      killedBy: 'coordination: whoever coordinates a delete, it spares what is in use',
+    },
+    blindTo(['begin'], (_, { coordination }) =>
+      coordination === 'client' ? { referenceCount: 0 } : {},
+    ),
+  ),
+  lawMutant(
+    {
       name: 'client-queue-goes-on',
       fault: 'a success that everybody is told of still hands the lock to the next',
       killedBy: 'coordination: among clients a success dissolves the queue of its type',

@@ -53,6 +53,16 @@ export const QUEUE_MUTANTS: readonly Mutant[] = [
   ),
   lawMutant(
     {
+      name: 'readers-without-limit',
+      fault: 'a hand-over lets everyone in who reads, however many they are',
+      killedBy: 'limits and bad input: readers that are too many wait for room in their order',
+    },
+    blindTo(['release'], ({ settings }) => ({
+      settings: { ...settings, holdersPerKeyMax: Infinity },
+    })),
+  ),
+  lawMutant(
+    {
       name: 'wake-up-lost-on-release',
       fault: 'the message that the lock is free is missed, and the waiter hangs (Redisson 5761)',
       killedBy: 'wake-up: a release wakes the next waiter',

@@ -84,6 +84,16 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
   ),
   lawMutant(
     {
+      name: 'refused-release-ends-the-next',
+      fault: 'a copy of a release that came too late comes once more, and ends the next hold',
+      killedBy: 'idempotency: a late copy of a refused release does not end the next hold',
+    },
+    altering(['release'], ({ changes, outcome }) =>
+      outcome.kind === 'refused' ? { changes: without(changes, 'end-remembered') } : {},
+    ),
+  ),
+  lawMutant(
+    {
       name: 'ids-of-all-owners',
       fault: 'request ids are remembered for the key, and one client is answered what another did',
       killedBy: 'idempotency: request ids belong to their key and their owner',

@@ -15,7 +15,9 @@ export function toStorageError(error: unknown, applied?: 'no' | 'maybe'): LockEr
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof JournalDamagedError || error instanceof JournalVersionError) {
     const details = { file: error.file }
-    return createError('LOCK_STORAGE_DAMAGED', message, { cause, details })
+    const isNewer = error instanceof JournalVersionError
+    const code = isNewer ? 'LOCK_STORAGE_NEWER' : 'LOCK_STORAGE_DAMAGED'
+    return createError(code, message, { cause, details })
   }
   if (error instanceof DirectoryOwnedError) {
     const details = { pid: error.pid, directory: error.directory }

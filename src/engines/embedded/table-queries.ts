@@ -11,14 +11,12 @@ import type {
   StatsReply,
   WaiterReply,
 } from '../../engine/queries.ts'
+import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/query-limits.ts'
 import { showHolder, showRemembered, showWaiter } from '../../engine/show-key.ts'
 import { KeyState } from './key-state.ts'
 import type { LockTable } from './lock-table.ts'
 import { ResourceState } from './resource-state.ts'
 import { SmallestNames } from './smallest-names.ts'
-
-const QUEUE_SHOWN = 100
-const LIST_SHOWN = 100
 
 /** What can be read from the table alone. */
 type TableQuery = Exclude<Query, HistoryQuery>

@@ -66,6 +66,45 @@ export const coordinationSuite: EngineSuite = {
       assert.equal((await rig.begin('pull', 'n2', { resource: 's' })).kind, 'skip')
     }),
 
+    engineTest('a success answers only those of its own kind; the others move up', async (rig) => {
+      asGranted(await rig.begin('pull', 'n1'))
+      const mutex = await rig.waitToBegin('pull', 'n2', { coordination: 'mutex' })
+      const client = await rig.waitToBegin('pull', 'n3', { coordination: 'client' })
+      const server = await rig.waitToBegin('pull', 'n4')
+      await rig.succeed('pull', 'n1', { value: '1' })
+      assert.deepEqual(await server.answer(), { kind: 'skip', value: '1' })
+      asGranted(await mutex.answer())
+      assert.ok(client.isOpen, 'it is not its turn')
+      assert.deepEqual(await rig.references(), ['n1', 'n4'])
+      await rig.fail('pull', 'n2')
+      asGranted(await client.answer())
+    }),
+
+    engineTest('a success among clients leaves who counts on the server', async (rig) => {
+      asGranted(await rig.begin('pull', 'n1', { coordination: 'client' }))
+      const server = await rig.waitToBegin('pull', 'n2')
+      const client = await rig.waitToBegin('pull', 'n3', { coordination: 'client' })
+      await rig.succeed('pull', 'n1')
+      assert.deepEqual(await client.answer(), { kind: 'dissolved', node: 'n1' })
+      asGranted(await server.answer())
+    }),
+
+    engineTest('a success among clients leaves what the server remembers', async (rig) => {
+      await rig.complete('pull', 'n1', { value: '1' })
+      await rig.complete('pull', 'n2', { coordination: 'client', value: '2' })
+      assert.deepEqual(await rig.begin('pull', 'n3'), { kind: 'skip', value: '1' })
+    }),
+
+    engineTest('whoever coordinates a delete, it spares what is in use', async (rig) => {
+      await rig.complete('pull', 'n1')
+      for (const coordination of ['client', 'mutex'] as const) {
+        asRefused(await rig.begin('delete', 'n2', { coordination }), 'in_use')
+      }
+      await rig.unref('n1', 'layer')
+      await rig.complete('delete', 'n2', { coordination: 'mutex' })
+      asGranted(await rig.begin('pull', 'n3'))
+    }),
+
     engineTest(
       'where several nodes may not work, all kinds refuse a busy resource',
       { settings: { multiNode: false } },

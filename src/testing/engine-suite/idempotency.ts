@@ -171,6 +171,28 @@ export const idempotencySuite: EngineSuite = {
       assert.deepEqual(await rig.holders(), ['a'])
     }),
 
+    engineTest('a late copy of a refused release does not end the next hold', async (rig) => {
+      await rig.grant('a')
+      await rig.apply({ kind: 'force', key: KEY })
+      const refused = asRefused(await rig.release('a', { requestId: 'r' }), 'not_holder')
+      assert.equal(refused.end, 'forced')
+      await rig.grant('a')
+      assert.deepEqual(await rig.release('a', { requestId: 'r' }), refused)
+      assert.deepEqual(await rig.holders(), ['a'])
+      assert.equal((await rig.release('a', { requestId: 'another' })).kind, 'released')
+    }),
+
+    engineTest('a late copy of a refused finish does not end the next run', async (rig) => {
+      asRefused(await rig.succeed('pull', 'n1', { requestId: 'f' }), 'not_holder')
+      asGranted(await rig.begin('pull', 'n1'))
+      asRefused(await rig.succeed('pull', 'n1', { requestId: 'f' }), 'not_holder')
+      assert.deepEqual(await rig.references(), [])
+      assert.deepEqual(
+        (await rig.inspectResource()).holders.map(({ owner }) => owner),
+        ['pull:n1'],
+      )
+    }),
+
     engineTest('the ids of acquires and releases do not meet', async (rig) => {
       await rig.grant('a', { requestId: '1' })
       assert.equal((await rig.release('a', { requestId: '1' })).kind, 'released')

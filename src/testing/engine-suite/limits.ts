@@ -12,6 +12,7 @@ import {
   TTL_MS_MAX,
   TTL_MS_MIN,
   TYPE_CHARS_MAX,
+  TYPES_PER_RESOURCE_MAX,
   VALUE_BYTES_MAX,
   WAIT_MS_MAX,
 } from '../../law/limits.ts'
@@ -161,6 +162,10 @@ export const limitsSuite: EngineSuite = {
         { kind: 'list', limit: 1_001 },
         { kind: 'list', limit: 1.5 },
         { kind: 'list', cursor: 'made up by the caller' },
+        { kind: 'list', cursor: 'a\u0000b\u00001' },
+        { kind: 'list', prefix: 'a\u0000' },
+        { kind: 'list', prefix: 'x'.repeat(KEY_BYTES_MAX + 1) },
+        { kind: 'list', owner: 'a\u0000' },
         { kind: 'standing', key: 'k' },
         { kind: 'references' },
         { kind: 'history', key: '' },
@@ -231,6 +236,69 @@ export const limitsSuite: EngineSuite = {
         assert.equal((await rig.inspectResource()).queueLength, 1)
       },
     ),
+
+    engineTest(
+      'a key takes as many readers as the settings say',
+      { settings: { holdersPerKeyMax: 2 } },
+      async (rig) => {
+        await rig.grant('a', { mode: 'read' })
+        await rig.grant('b', { mode: 'read' })
+        await rig.refuse('c', 'limit', { mode: 'read', requestId: 'late' })
+        await rig.refuse('c', 'limit', { mode: 'read', requestId: 'late', waitMs: TTL_MS })
+        await rig.grant('b', { mode: 'read' })
+        assert.deepEqual(await rig.holders(), ['a', 'b'])
+        await rig.release('a')
+        await rig.grant('c', { mode: 'read', requestId: 'late' })
+      },
+    ),
+
+    engineTest(
+      'readers that are too many wait for room in their order',
+      { settings: { holdersPerKeyMax: 2 } },
+      async (rig) => {
+        await rig.grant('writer')
+        const first = await rig.wait('a', { mode: 'read' })
+        const second = await rig.wait('b', { mode: 'read' })
+        const third = await rig.wait('c', { mode: 'read' })
+        await rig.queue('d', { mode: 'read' })
+        await rig.release('writer')
+        asGranted(await first.answer())
+        asGranted(await second.answer())
+        assert.deepEqual(await rig.holders(), ['a', 'b'])
+        assert.deepEqual(await rig.waiters(), ['c', 'd'])
+        await rig.release('b')
+        asGranted(await third.answer())
+        assert.deepEqual(await rig.waiters(), ['d'])
+      },
+    ),
+
+    engineTest(
+      'a resource is kept for as many nodes as the settings say',
+      { settings: { referencesPerResourceMax: 2 } },
+      async (rig) => {
+        asGranted(await rig.begin('pull', 'n1'))
+        const second = await rig.waitToBegin('pull', 'n2')
+        const third = await rig.waitToBegin('pull', 'n3')
+        await rig.succeed('pull', 'n1', { value: '1' })
+        assert.equal((await second.answer()).kind, 'skip')
+        asRefused(await third.answer(), 'limit')
+        asRefused(await rig.begin('pull', 'n3', { requestId: 'late' }), 'limit')
+        assert.equal((await rig.begin('pull', 'n2')).kind, 'skip')
+        assert.deepEqual(await rig.references(), ['n1', 'n2'])
+        await rig.unref('n1', 'layer')
+        assert.equal((await rig.begin('pull', 'n3', { requestId: 'late' })).kind, 'skip')
+      },
+    ),
+
+    engineTest('a resource remembers a bounded number of types', async (rig) => {
+      for (let index = 0; index < TYPES_PER_RESOURCE_MAX; index += 1) {
+        await rig.complete(`type-${index}`, 'n1')
+      }
+      asRefused(await rig.begin('another', 'n1'), 'limit')
+      assert.equal((await rig.begin('type-0', 'n1')).kind, 'skip')
+      await rig.complete('delete', 'n1')
+      asGranted(await rig.begin('another', 'n1'))
+    }),
 
     engineTest('the queue limit of the capabilities is kept', async (rig) => {
       assert.ok(rig.capabilities.waitersPerKeyMax >= 100, 'a queue is worth having')

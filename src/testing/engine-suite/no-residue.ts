@@ -116,14 +116,25 @@ export const noResidueSuite: EngineSuite = {
       for (let index = 0; index < 50; index += 1) {
         const key = `key-${index}`
         await rig.inspect(key)
-        await rig.release('a', { key })
+        await rig.release('a', { key, token: 1 })
         await rig.renew('a', TTL_MS, { key })
         await rig.apply({ kind: 'force', key })
         await rig.unref('n', key)
-        await rig.apply({ kind: 'finish', type: 'pull', resource: key, node: 'n', success: true })
+        await rig.succeed('pull', 'n', { resource: key, token: 1 })
         await rig.apply({ kind: 'withdraw', type: 'pull', resource: key, node: 'n' })
         await rig.refuse('a', 'no_session', { key, session: 'nobody' })
       }
+      assert.deepEqual(await kept(rig), NOTHING)
+    }),
+
+    engineTest('releases in vain leave nothing', OPTIONS, async (rig) => {
+      for (let index = 0; index < 50; index += 1) {
+        await rig.release('a', { key: `key-${index}`, requestId: 'r' })
+        await rig.succeed('pull', 'n', { resource: `key-${index}`, requestId: 'f' })
+      }
+      const { keys, ended } = await rig.stats()
+      assert.deepEqual([keys, ended], [100, 100])
+      await forgetAll(rig)
       assert.deepEqual(await kept(rig), NOTHING)
     }),
 

@@ -175,6 +175,26 @@ export const readsSuite: EngineSuite = {
       assert.deepEqual(await listKeys(rig, { prefix: 'nothing' }), [])
     }),
 
+    engineTest(
+      'a prefix finds whatever follows it, up to the last character there is',
+      async (rig) => {
+        const last = '\u{10ffff}'
+        const found = ['p', 'p1', 'p\u{1f512}', `p${last}`, `p${last}x`, `p${last}${last}`]
+        for (const key of [...found, 'o', 'q', last, `${last}x`]) await rig.grant('a', { key })
+        assert.deepEqual(await listKeys(rig, { prefix: 'p' }), found)
+        assert.deepEqual(await listKeys(rig, { prefix: `p${last}` }), found.slice(3))
+        assert.deepEqual(await listKeys(rig, { prefix: last }), [last, `${last}x`])
+      },
+    ),
+
+    engineTest('a prefix finds no name that only comes after it', async (rig) => {
+      const keys = ['a\ud7ff', 'a\ud7ffx', 'a\ue000', 'a\uffff', 'a\u{10000}']
+      for (const key of keys) await rig.grant('a', { key })
+      assert.deepEqual(await listKeys(rig, { prefix: 'a\ud7ff' }), keys.slice(0, 2))
+      assert.deepEqual(await listKeys(rig, { prefix: 'a\ue000' }), ['a\ue000'])
+      assert.deepEqual(await listKeys(rig, { prefix: 'a\uffff' }), ['a\uffff'])
+    }),
+
     engineTest('a list can be that of one owner', async (rig) => {
       await rig.grant('a', { key: 'held' })
       await rig.grant('b', { key: 'waited for' })

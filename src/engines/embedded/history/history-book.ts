@@ -1,14 +1,11 @@
+import { HISTORY_KEPT_MS, HISTORY_PER_KEY_MAX } from '../../../engine/history-rules.ts'
 import type { HistoryEntry, HistoryQuery } from '../../../engine/queries.ts'
+import { HISTORY_SHOWN } from '../../../engine/query-limits.ts'
 import type { Namespace } from '../../../law/view.ts'
 import { RecordWriter } from '../record-writer.ts'
 import { namespaceAt, readEntry, writeEntry } from './history-codec.ts'
 import { HistoryKeys } from './history-keys.ts'
-import {
-  HISTORY_ENTRIES_MAX,
-  HISTORY_KEPT_MS,
-  HISTORY_PER_KEY_MAX,
-  HISTORY_SHOWN,
-} from './history-limits.ts'
+import { HISTORY_ENTRIES_MAX } from './history-limits.ts'
 import { HistoryLog } from './history-log.ts'
 
 export interface HistoryBookOptions {

@@ -1,16 +1,7 @@
-/** The bounds of the history, each with its reason. */
-
-/** Enough to see how a lock came to where it is; a busy one has this many ends in a second. */
-export const HISTORY_PER_KEY_MAX = 100
-
-/** A week covers the question of what happened last weekend. */
-export const HISTORY_KEPT_MS: number = 7 * 24 * 60 * 60 * 1000
+/** The bounds of a history in memory and in a file, each with its reason. */
 
 /** Ends of all keys together; the oldest go first. */
 export const HISTORY_ENTRIES_MAX = 100_000
-
-/** What a query shows unless it asks for another number. */
-export const HISTORY_SHOWN = 100
 
 /** Written at once when this much has come: nearly a thousand ends. */
 export const HISTORY_WRITE_BYTES: number = 64 * 1024

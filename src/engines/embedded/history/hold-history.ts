@@ -1,22 +1,11 @@
-import type { HistoryEnd, HistoryQuery, HistoryReply } from '../../../engine/queries.ts'
+import { toHistoryEnd } from '../../../engine/history-rules.ts'
+import type { HistoryQuery, HistoryReply } from '../../../engine/queries.ts'
 import type { Change, HoldEnded } from '../../../law/changes.ts'
-import type { HoldEnd } from '../../../law/view.ts'
 import type { Clock } from '../../../time/clock.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { KeyState } from '../key-state.ts'
 import { HistoryBook } from './history-book.ts'
 import { HistoryFile } from './history-file.ts'
-
-/** The ends that a history shows. The others undo grants that nobody had taken. */
-const SHOWN: Readonly<Record<HoldEnd, HistoryEnd | undefined>> = {
-  released: 'released',
-  expired: 'expired',
-  disconnected: 'disconnected',
-  forced: 'forced',
-  failed: 'failed',
-  cancelled: undefined,
-  unclaimed: undefined,
-}
 
 /** When something was decided. */
 export interface DecidedAt {
@@ -57,7 +46,7 @@ export class HoldHistory {
   }
 
   #add({ namespace, key }: KeyState, ended: HoldEnded, { nowMs, wallMs }: DecidedAt): void {
-    const end = SHOWN[ended.end]
+    const end = toHistoryEnd(ended.end)
     if (end === undefined) return
     const { owner, token, writes, sinceMs } = ended.hold
     const toMs = Math.floor(wallMs)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { HistoryEntry, HistoryQuery } from '../../../../src/engine/queries.ts'
 import { HistoryBook } from '../../../../src/engines/embedded/history/history-book.ts'
-import { HISTORY_KEPT_MS } from '../../../../src/engines/embedded/history/history-limits.ts'
+import { HISTORY_KEPT_MS } from '../../../../src/engine/history-rules.ts'
 import { Random } from '../../../../src/testing/random.ts'
 
 function entry(key: string, token: number, toMs = 1_000 + token): HistoryEntry {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { Journal } from '../../../../src/engines/embedded/journal/journal.ts'
 import { JournalDamagedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
 import { RunningChecksum } from '../../../../src/engines/embedded/journal/running-checksum.ts'
+import { toStorageError } from '../../../../src/engines/embedded/storage-errors.ts'
 import { Random } from '../../../../src/testing/random.ts'
 import { SimulatedDisk } from '../../../../src/testing/simulated-disk.ts'
 import { ListOwner } from './list-owner.ts'
@@ -139,8 +140,9 @@ describe('a log of another version', () => {
     const { log } = await createSample('close')
     log.writeUInt32LE(2, 8)
     log.writeUInt32LE(new RunningChecksum(0).update(log, 0, HEADER_BYTES - 4), HEADER_BYTES - 4)
-    const opening = recoverFrom(diskWith(log))
-    await expect(opening).rejects.toMatchObject({ name: 'JournalVersionError', version: 2 })
+    const failure = await recoverFrom(diskWith(log)).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ name: 'JournalVersionError', version: 2 })
+    expect(toStorageError(failure)).toMatchObject({ code: 'LOCK_STORAGE_NEWER' })
   })
 })
 
