@@ -40,7 +40,8 @@ export function findCycle(
       (other.upgrade || (!upgrade && other.lane <= wait.lane)) &&
       isInTheWay(scene, draft.view, { ahead: other, wait }),
   )
-  return search(scene, blockers(wait, draft.holds(), ahead))
+  const holds = isForRoom(scene, draft.view, wait) ? [] : draft.holds()
+  return search(scene, blockers(wait, holds, ahead))
 }
 
 /**
@@ -89,13 +90,14 @@ function* blockersOfParty(scene: Scene, party: string): Iterable<string> {
     // Later requests of an owner wait for what its first one waits for, and for more if they write.
     const mode = all.some((one) => one.mode === 'write') ? 'write' : waiter.mode
     const holds = isAskedFor(scene, view) ? scene.draft.holds() : view.holds()
+    const isBlocked = !isForRoom(scene, view, { ...waiter, mode })
     const place = positionOf(scene, view, waiter)
     const ahead = entangled(scene, view).filter(
       (other) =>
         positionOf(scene, view, other) < place &&
         isInTheWay(scene, view, { ahead: other, wait: { ...waiter, mode } }),
     )
-    yield* blockers(waiter, holds, ahead)
+    yield* blockers(waiter, isBlocked ? holds : [], ahead)
   }
 }
 
@@ -130,6 +132,23 @@ function positionOf(scene: Scene, view: KeyView, waiter: Waiter): number {
 function* blockers(wait: Wait, holds: Iterable<Hold>, ahead: Iterable<Waiter>): Iterable<string> {
   for (const hold of holds) if (hold.owner !== wait.owner) yield hold.party
   for (const waiter of ahead) if (waiter.party !== wait.party) yield waiter.party
+}
+
+/**
+ * A reader for whom a key that others read has no room, and before whom nobody writes, waits for any one of
+ * them to leave and for none in particular: that is not doomed.
+ */
+function isForRoom(scene: Scene, view: KeyView, wait: Wait): boolean {
+  const { holdCount, writer, upgraders } = isAskedFor(scene, view) ? scene.draft : view
+  if (holdCount < view.settings.holdersPerKeyMax) return false
+  if (wait.mode === 'write' || writer !== undefined || upgraders.length > 0) return false
+  for (let lane = 0; lane <= wait.lane; lane += 1) {
+    for (let one = view.head(lane); one !== undefined; one = view.next(one)) {
+      if (one.owner === wait.owner) break
+      if (one.mode === 'write' && present(scene, view, one) !== undefined) return false
+    }
+  }
+  return true
 }
 
 /**

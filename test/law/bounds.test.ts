@@ -47,6 +47,19 @@ describe('a key that has as many readers as it takes', () => {
     story.release('a')
     expect(story.holders()).toEqual(['c', 'd'])
   })
+
+  it('keeps nobody for whom it has no room from being waited for by one of its readers', () => {
+    const story = new LawStory({ holdersPerKeyMax: 2 })
+    story.acquire('z', 'write')
+    for (const owner of ['x', 'y', 'u']) story.wait(owner, 'read')
+    story.release('z')
+    story.acquire('u', 'write', { key: 'other' })
+    expect(story.wait('x', 'write', { key: 'other' })).toMatchObject({ kind: 'queued' })
+    story.wait('v', 'write')
+    story.wait('w', 'read')
+    story.acquire('w', 'write', { key: 'third' })
+    expect(story.wait('y', 'write', { key: 'third' })).toMatchObject({ code: 'deadlock' })
+  })
 })
 
 describe('a resource that is kept for as many nodes as it can be', () => {
