@@ -59,15 +59,20 @@ export function renew(draft: Draft, command: Renew): Decision {
 export type RefusedRelease = Pick<Release, 'owner' | 'requestId' | 'token' | 'mode'>
 
 /**
- * Refuse, and see to it that a late copy of the same release ends nothing that its owner got since. One
- * that names its token cannot: no later hold has that token, and so there is nothing to remember.
+ * Whether the refusal of a release is remembered. One that names its token ends no later hold, which has
+ * another, and so there is nothing to remember.
  */
-export function refuseForGood(
-  draft: Draft,
-  { owner, requestId, token, mode }: RefusedRelease,
-  answer: NotHolder,
-): Decision {
-  if (requestId !== undefined && token === undefined) {
+export function isRefusedForGood({
+  requestId,
+  token,
+}: Pick<RefusedRelease, 'requestId' | 'token'>): boolean {
+  return requestId !== undefined && token === undefined
+}
+
+/** Refuse, and see to it that a late copy of the same release ends nothing that its owner got since. */
+export function refuseForGood(draft: Draft, release: RefusedRelease, answer: NotHolder): Decision {
+  const { owner, requestId, mode } = release
+  if (requestId !== undefined && isRefusedForGood(release)) {
     draft.remember({ verb: 'release', owner, requestId, mode, atMs: draft.nowMs, answer }, true)
   }
   return draft.decided(answer)

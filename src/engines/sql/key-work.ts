@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { KeyCommand } from '../../law/commands.ts'
+import { isRefusedForGood } from '../../law/release.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import { BRIEFLY, completeRows, keyOf, loadKeys, loadSessionsOf, lockKeys } from './key-loader.ts'
 import { selectSessions, takeSessions } from './key-parts.ts'
@@ -23,13 +24,10 @@ export interface WorkResult {
   readonly hasEvents: boolean
 }
 
-/**
- * Whether an absent key may have a row after a command. The others find nothing there and change nothing;
- * that a release was refused is remembered only of one that names itself and no token.
- */
+/** Whether an absent key may have a row after a command. The others find nothing there and change nothing. */
 function makesKey(command: KeyCommand): boolean {
   if (command.kind === 'release' || command.kind === 'finish') {
-    return command.requestId !== undefined && command.token === undefined
+    return isRefusedForGood(command)
   }
   return command.kind === 'acquire' || command.kind === 'begin' || command.kind === 'cancel'
 }
