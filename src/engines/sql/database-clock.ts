@@ -1,3 +1,6 @@
+import type { Clock } from '../../time/clock.ts'
+import { SystemClock } from '../../time/system-clock.ts'
+import { ClockGuess } from './clock-guess.ts'
 import type { Connection, SqlDialect } from './sql-dialect.ts'
 import { type Rows, type Statement, statement, words } from './statement.ts'
 
@@ -8,6 +11,8 @@ import { type Rows, type Statement, statement, words } from './statement.ts'
 export class DatabaseClock {
   readonly #dialect: SqlDialect
   readonly #fixed: (() => number) | undefined
+  readonly #ours: Clock = new SystemClock()
+  readonly #guess = new ClockGuess(this.#ours)
 
   constructor(dialect: SqlDialect, fixed?: () => number) {
     this.#dialect = dialect
@@ -16,8 +21,9 @@ export class DatabaseClock {
 
   async nowMs(db: Connection): Promise<number> {
     if (this.#fixed !== undefined) return this.#fixed()
+    const ask = this.asking()
     const [rows] = await this.#dialect.run(db, [this.select])
-    return this.toNowMs(rows)
+    return ask.toNowMs(rows)
   }
 
   /** To be asked together with something else. */
@@ -29,4 +35,30 @@ export class DatabaseClock {
   toNowMs(rows: Rows | undefined): number {
     return this.#fixed?.() ?? Number(rows?.[0]?.['now'])
   }
+
+  /** Somebody is about to ask, and says what was found as soon as it is heard: guesses live by that. */
+  asking(): { toNowMs(rows: Rows | undefined): number } {
+    const askedAtMs = this.#ours.nowMs()
+    return {
+      toNowMs: (rows) => {
+        const nowMs = this.toNowMs(rows)
+        if (this.#fixed === undefined) this.#guess.note(nowMs, askedAtMs)
+        return nowMs
+      },
+    }
+  }
+
+  /** What it shows without being asked; a little less, if anything. `undefined` if nobody can say. */
+  guess(): number | undefined {
+    return this.#fixed?.() ?? this.#guess.guess()
+  }
+
+  /** Holds if a guess was good, where the clock was read as `now`; less than a second has passed since. */
+  isGood(guessedMs: number): Statement {
+    if (this.#fixed !== undefined) return words('1 = 1')
+    return statement`now >= ${guessedMs} and now < ${guessedMs + GUESS_MS_MAX}`
+  }
 }
+
+/** Whoever had to wait for longer looks first after all. */
+const GUESS_MS_MAX = 1_000

@@ -2,7 +2,8 @@ import { isLockError } from '../../engine/errors.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import { keyOf } from './key-loader.ts'
 import type { KeyJob } from './key-run.ts'
-import type { KeyWork, WorkResult } from './key-work.ts'
+import type { WorkResult } from './decide-jobs.ts'
+import type { KeyWork } from './key-work.ts'
 import type { Transactor } from './transactor.ts'
 
 /** How many commands go into one transaction, at most; fewer than the second are not worth dividing. */
@@ -121,9 +122,9 @@ export class JobQueue {
   }
 
   async #run(batch: readonly PendingJob[]): Promise<void> {
-    const { work, transactor, onCommitted } = this.#options
+    const { onCommitted } = this.#options
     try {
-      const result = await transactor.writeScript(work.plan(batch))
+      const result = await this.#decide(batch)
       const answer = (): void => {
         for (const [index, job] of batch.entries()) job.resolve(result.outcomes[index] as Outcome)
       }
@@ -138,6 +139,13 @@ export class JobQueue {
       }
       for (const job of batch) job.reject(error)
     }
+  }
+
+  async #decide(batch: readonly PendingJob[]): Promise<WorkResult> {
+    const { work, transactor } = this.#options
+    const guess = await work.guess(batch)
+    const result = guess && (await transactor.tryGuess(guess))
+    return result ?? transactor.writeScript(work.plan(batch))
   }
 }
 

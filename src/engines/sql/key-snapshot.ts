@@ -63,6 +63,8 @@ export class KeySnapshot implements KeyView {
   /** The soonest moment of what this transaction has changed. */
   #changedDueAtMs = Infinity
   token: number
+  /** When it was last decided on here. */
+  decidedAtMs = 0
   isChanged = false
   /** Something was remembered that ended in this transaction. */
   hasNewEnds = false
@@ -90,6 +92,7 @@ export class KeySnapshot implements KeyView {
   /** All of it was written. What is known now is what the tables hold. */
   commit(nowMs: number, dueAtMs: number | null): void {
     if (this.isChanged) this.version += 1
+    this.decidedAtMs = nowMs
     this.isChanged = false
     this.hasNewEnds = false
     this.#storedDueAtMs = dueAtMs
@@ -102,6 +105,11 @@ export class KeySnapshot implements KeyView {
 
   get name(): KeyName {
     return { space: this.namespace, name: this.key }
+  }
+
+  /** All of its holds and waiters are loaded. */
+  get isWhole(): boolean {
+    return this.held.isWhole && this.queue.loaded.isWhole
   }
 
   /** Those of its holds and waiters, as far as these are loaded. */

@@ -1,28 +1,18 @@
 import type { Selectable } from 'kysely'
 import type { KeyCommand } from '../../law/commands.ts'
 import { isRefusedForGood } from '../../law/release.ts'
-import type { Outcome } from '../../law/outcomes.ts'
+import { decideJobs, type WorkResult } from './decide-jobs.ts'
+import { Guesswork } from './guesswork.ts'
 import { BRIEFLY, completeRows, keyOf, loadKeys, loadSessionsOf, lockKeys } from './key-loader.ts'
 import { selectSessions, takeSessions } from './key-parts.ts'
-import { type KeyJob, KeyRun, type KeyWorkOptions, type Settled } from './key-run.ts'
+import type { KeyJob, KeyWorkOptions } from './key-run.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import type { KeyTable, LockedRow } from './schema.ts'
 import { SnapshotCache } from './snapshot-cache.ts'
 import type { Connection, KeyName } from './sql-dialect.ts'
 import { type Rows, type Statement, statement, words } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
-import type { Closing, Script } from './transactor.ts'
-
-export interface WorkResult {
-  /** In the order of the jobs. */
-  readonly outcomes: readonly Outcome[]
-  readonly settled: readonly Settled[]
-  readonly nowMs: number
-  /** The soonest moment at which anything of these keys is due. */
-  readonly dueAtMs: number
-  /** Something was written that watchers are to be told. */
-  readonly hasEvents: boolean
-}
+import type { Guess, Script } from './transactor.ts'
 
 /** Whether an absent key may have a row after a command. The others find nothing there and change nothing. */
 function makesKey(command: KeyCommand): boolean {
@@ -36,9 +26,16 @@ function makesKey(command: KeyCommand): boolean {
 export class KeyWork {
   readonly #options: KeyWorkOptions
   readonly #cache = new SnapshotCache()
+  readonly #guesswork: Guesswork
 
   constructor(options: KeyWorkOptions) {
     this.#options = options
+    this.#guesswork = new Guesswork({ work: options, cache: this.#cache })
+  }
+
+  /** For one round trip: the whole transaction, without having looked. `undefined` where too little is known. */
+  guess(jobs: readonly KeyJob[]): Promise<Guess<WorkResult> | undefined> {
+    return this.#guesswork.guess(jobs)
   }
 
   /** What is asked first is all that a decision on keys known from before needs: it takes two round trips. */
@@ -49,15 +46,25 @@ export class KeyWork {
     const sessions = this.#sessionsOf(jobs, names)
     const selects =
       sessions.size > 0 ? [selectSessions({ dialect, isReading: false }, sessions)] : []
-    const columns = names.every((name) => this.#cache.isProven(name)) ? BRIEFLY : '*'
+    const columns = names.every((name) => this.#cache.isTrusted(name)) ? BRIEFLY : '*'
+    const asked = this.#options.clock.asking()
     return {
       first: [lockKeys(dialect, names, columns), ...selects, this.#state],
       work: async (db, found) => {
         const locked = (found[0] ?? []) as unknown as FoundRow[]
         const { rows, state } = await this.#makeMissing(db, { wanted, locked })
-        const context = this.#toContext(db, state ?? found.at(-1), { isReading: false })
+        const stateRows = state ?? found.at(-1)
+        const nowMs = asked.toNowMs(stateRows)
+        const context = this.#toContext(db, stateRows, { isReading: false, nowMs })
+        this.#guesswork.noteWatched(context.isWatched)
         if (sessions.size > 0) takeSessions(context, sessions, found[1] ?? [])
-        return this.#run(context, jobs, await this.#load(context, rows))
+        const snapshots = await this.#load(context, rows)
+        return decideJobs(jobs, {
+          options: this.#options,
+          cache: this.#cache,
+          context,
+          snapshots,
+        })
       },
     }
   }
@@ -82,7 +89,7 @@ export class KeyWork {
 
   /** Sessions that the commands name, and those of keys known from before. */
   #sessionsOf(jobs: readonly KeyJob[], names: readonly KeyName[]): Set<string> {
-    const sessions = new Set(names.flatMap((name) => this.#cache.sessionsOf(name)))
+    const sessions = new Set(names.flatMap((name) => this.#cache.peek(name)?.sessions() ?? []))
     for (const { command } of jobs) {
       if (command.kind !== 'acquire' && command.kind !== 'begin') continue
       if (command.session !== undefined) sessions.add(command.session)
@@ -107,30 +114,6 @@ export class KeyWork {
     return { rows: [...locked, ...made], state: found.at(-1) }
   }
 
-  async #run(
-    context: TransactionContext,
-    jobs: readonly KeyJob[],
-    snapshots: readonly KeySnapshot[],
-  ): Promise<Closing<WorkResult>> {
-    const run = new KeyRun(this.#options, context, snapshots)
-    const outcomes: Outcome[] = []
-    for (const job of jobs) {
-      const outcome = await run.decide(job)
-      await job.also?.(context, outcome)
-      outcomes.push(outcome)
-    }
-    const { last, dueAtMsOf } = run.write()
-    return {
-      last,
-      toResult: (found) => {
-        const dueAtMs = dueAtMsOf(found)
-        run.keep(this.#cache)
-        const { settled, hasEvents } = run
-        return { outcomes, settled, nowMs: context.nowMs, dueAtMs, hasEvents }
-      },
-    }
-  }
-
   /** Asked when the keys are locked: a transaction that had to wait sees the time after that. */
   get #state(): Statement {
     return this.#selectState(this.#options.dialect.watch.untilMs)
@@ -144,22 +127,22 @@ export class KeyWork {
 
   async context(
     db: Connection,
-    options: { readonly isReading: boolean },
+    { isReading }: { readonly isReading: boolean },
   ): Promise<TransactionContext> {
+    const { dialect, clock } = this.#options
     // Who decides nothing tells nobody.
-    const [state] = await this.#options.dialect.run(db, [this.#selectState('0')])
-    return this.#toContext(db, state, options)
+    const [state] = await dialect.run(db, [this.#selectState('0')])
+    return this.#toContext(db, state, { isReading, nowMs: clock.toNowMs(state) })
   }
 
   #toContext(
     db: Connection,
     rows: Rows | undefined,
-    { isReading }: { readonly isReading: boolean },
+    { isReading, nowMs }: { readonly isReading: boolean; readonly nowMs: number },
   ): TransactionContext {
-    const { dialect, settings, process, clock } = this.#options
+    const { dialect, settings, process } = this.#options
     const [state] = (rows ?? []) as unknown as StateRow[]
     if (state === undefined) throw new Error('holdfast_state has lost its row')
-    const nowMs = clock.toNowMs(rows)
     const isWatched = state.watched === null || state.watched > nowMs
     const sessions: TransactionContext['sessions'] = new Map()
     const { floor } = state

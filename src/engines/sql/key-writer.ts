@@ -32,7 +32,7 @@ export function writeKeys(
     [...due]
       .filter(([one]) => one.hasNewEnds === hasNewEnds)
       .map(([one, dueAtMs]) => toKeyRow(context, one, dueAtMs))
-  const partial = changed.filter(({ held, queue }) => !(held.isWhole && queue.loaded.isWhole))
+  const partial = changed.filter(({ isWhole }) => !isWhole)
   const statements = [
     ...removalsOf(context, changed),
     ...additionsTo(context, changed),

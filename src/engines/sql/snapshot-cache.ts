@@ -7,34 +7,58 @@ import type { KeyName } from './sql-dialect.ts'
 const KEPT_MAX = 4_096
 
 /**
- * What was loaded of keys in earlier transactions. It is used only while the key's row says that nothing
- * has changed since, so it saves the reading and decides nothing: a key that one process is busy with is
- * hardly ever read again.
+ * What was loaded of keys in earlier transactions. It is used only if the key's row says that nothing has
+ * changed since, so it saves the reading and decides nothing: a key that one process is busy with is hardly
+ * ever read again.
  */
 export class SnapshotCache {
   readonly #kept = new Map<string, KeySnapshot>()
-  /** Those that were still true when their keys were locked last. */
-  readonly #proven = new WeakSet<KeySnapshot>()
+  /** Keys that somebody else seems to be busy with: what was kept of them was not true when they were locked last. */
+  readonly #doubted = new Set<string>()
 
   /** The snapshot of a row that is locked, if it is still true. Whoever takes it gives it back. */
   take(row: LockedRow): KeySnapshot | undefined {
     const key = keyOf(row)
+    const snapshot = this.#remove(key)
+    if (snapshot === undefined) return undefined
+    if (snapshot.id === row.id && snapshot.version === row.version) {
+      this.#doubted.delete(key)
+      return snapshot
+    }
+    this.#doubt(key)
+    return undefined
+  }
+
+  /** What is known of a key before anyone has looked at its row. Whoever takes it gives it back. */
+  takeUnseen(name: KeyName): KeySnapshot | undefined {
+    return this.#remove(keyOf(name))
+  }
+
+  #remove(key: string): KeySnapshot | undefined {
     const snapshot = this.#kept.get(key)
     this.#kept.delete(key)
-    if (snapshot?.id !== row.id || snapshot.version !== row.version) return undefined
-    this.#proven.add(snapshot)
     return snapshot
   }
 
-  /** Whether nobody else seems to be busy with the key, so that its row will hardly be needed. */
-  isProven(name: KeyName): boolean {
-    const snapshot = this.#kept.get(keyOf(name))
-    return snapshot !== undefined && this.#proven.has(snapshot)
+  /** Whether what is kept of the key is likely to be true still. */
+  isTrusted(name: KeyName): boolean {
+    const key = keyOf(name)
+    return this.#kept.has(key) && !this.#doubted.has(key)
   }
 
-  /** Sessions that will be asked for if it is still true. */
-  sessionsOf(name: KeyName): readonly string[] {
-    return this.#kept.get(keyOf(name))?.sessions() ?? []
+  /** At least one of these was not as it was kept. */
+  doubt(names: readonly KeyName[]): void {
+    for (const name of names) this.#doubt(keyOf(name))
+  }
+
+  #doubt(key: string): void {
+    this.#doubted.add(key)
+    if (this.#doubted.size > KEPT_MAX) removeFirst(this.#doubted)
+  }
+
+  /** As it is kept, to be looked at only. */
+  peek(name: KeyName): KeySnapshot | undefined {
+    return this.#kept.get(keyOf(name))
   }
 
   /** After the commit. */
@@ -42,10 +66,13 @@ export class SnapshotCache {
     const key = keyOf(snapshot.name)
     this.#kept.delete(key)
     this.#kept.set(key, snapshot)
-    if (this.#kept.size <= KEPT_MAX) return
-    for (const oldest of this.#kept.keys()) {
-      this.#kept.delete(oldest)
-      return
-    }
+    if (this.#kept.size > KEPT_MAX) removeFirst(this.#kept)
+  }
+}
+
+function removeFirst(from: Map<string, unknown> | Set<string>): void {
+  for (const oldest of from.keys()) {
+    from.delete(oldest)
+    return
   }
 }

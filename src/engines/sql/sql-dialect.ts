@@ -49,6 +49,14 @@ export interface WatchTerms {
   readonly underWay?: string
 }
 
+/** How a transaction ends itself that was sent whole, because what it was decided on was not looked at first. */
+export interface GuessTerms {
+  /** A column that cannot be computed unless the condition holds. */
+  failUnless(condition: Statement): Statement
+  /** Whether a statement failed for that, and not for anything else. */
+  isRefuted(error: unknown): boolean
+}
+
 /** What an error of a driver means. */
 export type SqlFailure =
   /** Two transactions stood in each other's way, or the database was busy: nothing happened. */
@@ -86,6 +94,8 @@ export interface SqlDialect {
   /** The same as `forUpdate`, without those that somebody else has. */
   readonly skipLocked: string
   readonly watch: WatchTerms
+  /** Absent where nothing is gained by it, because to look first costs no round trip. */
+  readonly guess?: GuessTerms
   /**
    * The longest time from a commit to when another process looks for it, without load. 0 where the
    * database tells it; otherwise processes that wait look this often.

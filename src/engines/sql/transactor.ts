@@ -28,6 +28,16 @@ export interface Closing<T> {
   toResult(found: readonly Rows[]): T
 }
 
+/** A transaction that was decided before anyone looked, and that the database refuses if it was wrong. */
+export interface Guess<T> {
+  /** All of it, sent together. */
+  readonly statements: readonly Statement[]
+  /** What comes of it, from what those found. */
+  toResult(found: readonly Rows[]): T
+  /** It was wrong. */
+  onRefuted(): void
+}
+
 /** Runs transactions: again after a conflict, and never pretending to know what became of a commit. */
 export class Transactor {
   readonly #database: SqlDatabase
@@ -57,6 +67,26 @@ export class Transactor {
         return this.#once(begin, this.#inSteps(script))
       }
     })
+  }
+
+  /**
+   * A transaction in one round trip. Returns `undefined` if it did not happen, for whatever reason: whoever
+   * looks first is told why. Throws if nobody knows.
+   */
+  async tryGuess<T>({ statements, toResult, onRefuted }: Guess<T>): Promise<T | undefined> {
+    const { db, dialect } = this.#database
+    const begin = dialect.begin.map(words)
+    const found = await db.connection().execute(async (connection) => {
+      try {
+        return await this.#commit(connection, [...begin, ...statements])
+      } catch (error) {
+        const cause = causeOf(error)
+        if (dialect.classify(cause) === 'connection') throw toUnavailable(cause, 'maybe')
+        if (dialect.guess?.isRefuted(cause)) onRefuted()
+        return undefined
+      }
+    })
+    return found && toResult(found.slice(begin.length))
   }
 
   /** Something was refused that was sent with the commit: a statement, or the commit itself. */

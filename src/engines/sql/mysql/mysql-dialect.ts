@@ -6,6 +6,7 @@ import { isSocketFailure } from '../socket-failure.ts'
 import type {
   ColumnTypes,
   Connection,
+  GuessTerms,
   KeyName,
   SqlDialect,
   SqlFailure,
@@ -48,6 +49,15 @@ const WATCH: WatchTerms = {
     /*!80001 for share skip locked */ /*M!100600 lock in share mode skip locked */)`,
 }
 
+const MORE_THAN_ONE_ROW = 1242
+
+/** A division by zero would be nothing here. */
+const GUESS: GuessTerms = {
+  failUnless: (condition) =>
+    statement`(select 1 union all select 1 from dual where (${condition}) is not true)`,
+  isRefuted: (error) => (error as { errno?: unknown }).errno === MORE_THAN_ONE_ROW,
+}
+
 /**
  * MySQL 8 and MariaDB 10.6, and those that are newer. Sessions are set up in `open-mysql.ts`, and what is
  * here relies on it: read committed, UTC, and quotes as in standard SQL.
@@ -69,6 +79,7 @@ export const mysqlDialect: SqlDialect = {
   forShare: 'lock in share mode',
   skipLocked: 'for update skip locked',
   watch: WATCH,
+  guess: GUESS,
   pollMs: 50,
   // Of a small table, or for a long list, it would read all rows, and lock them.
   useIndex: (name) => `force index (${name})`,

@@ -5,6 +5,7 @@ import { isSocketFailure } from '../socket-failure.ts'
 import type {
   ColumnTypes,
   Connection,
+  GuessTerms,
   KeyName,
   SqlDialect,
   SqlFailure,
@@ -45,6 +46,13 @@ const WATCH: WatchTerms = {
     and mode in ('RowShareLock', 'RowExclusiveLock') and granted`,
 }
 
+const DIVISION_BY_ZERO = '22012'
+
+const GUESS: GuessTerms = {
+  failUnless: (condition) => statement`1 / case when ${condition} then 1 else 0 end`,
+  isRefuted: (error) => (error as { code?: unknown }).code === DIVISION_BY_ZERO,
+}
+
 /**
  * With `synchronous_commit` off the server answers before a commit is on disk, and a crash takes back a
  * lock that somebody was told to have. Said in every transaction, because behind a pooler the next one may
@@ -69,6 +77,7 @@ export const postgresDialect: SqlDialect = {
   forShare: 'for share',
   skipLocked: 'for update skip locked',
   watch: WATCH,
+  guess: GUESS,
   pollMs: 0,
   useIndex: () => '',
 

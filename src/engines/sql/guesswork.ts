@@ -1,0 +1,148 @@
+import { decideJobs, type WorkResult } from './decide-jobs.ts'
+import { keyOf } from './key-loader.ts'
+import type { KeyJob, KeyWorkOptions } from './key-run.ts'
+import type { KeySnapshot } from './key-snapshot.ts'
+import type { SnapshotCache } from './snapshot-cache.ts'
+import type { Connection, GuessTerms, KeyName, SqlDialect } from './sql-dialect.ts'
+import { joined, type Rows, type Statement, statement, words } from './statement.ts'
+import type { TransactionContext } from './transaction-context.ts'
+import type { Guess } from './transactor.ts'
+
+export interface GuessworkOptions {
+  readonly work: KeyWorkOptions
+  readonly cache: SnapshotCache
+}
+
+/**
+ * Decisions of the process that changed a key last. It knows the key, and decides without looking; the
+ * database is sent the whole transaction at once, and refuses it unless everything was as it was guessed:
+ * nobody has changed the key, nobody has begun to watch, and the clock shows what it was taken to show.
+ */
+export class Guesswork {
+  readonly #options: GuessworkOptions
+  #isWatched = true
+
+  constructor(options: GuessworkOptions) {
+    this.#options = options
+  }
+
+  /** Somebody looked. */
+  noteWatched(isWatched: boolean): void {
+    this.#isWatched = isWatched
+  }
+
+  /** `undefined` where too little is known. */
+  async guess(jobs: readonly KeyJob[]): Promise<Guess<WorkResult> | undefined> {
+    const { cache, work } = this.#options
+    const { dialect, clock } = work
+    const names = [...new Map(jobs.map(({ name }) => [keyOf(name), name])).values()]
+    const isPossible = canRefute(dialect) && jobs.every(canBeGuessed) && this.#areKnown(names)
+    const clockMs = isPossible ? clock.guess() : undefined
+    if (!isPossible || clockMs === undefined) return undefined
+    const asked = clock.asking()
+    const snapshots = names.flatMap((name) => cache.takeUnseen(name) ?? [])
+    const nowMs = Math.max(clockMs, ...snapshots.map(({ decidedAtMs }) => decidedAtMs))
+    const context = this.#toContext(nowMs)
+    for (const snapshot of snapshots) snapshot.reopen(context)
+    const guards = [lockUnchanged(dialect, snapshots), this.#selectState(dialect, context)]
+    try {
+      const { last, toResult } = await decideJobs(jobs, {
+        options: work,
+        cache,
+        context,
+        snapshots,
+      })
+      return {
+        statements: [...guards, ...last],
+        toResult: (found) => {
+          this.#noteState(asked.toNowMs(found[1]), found[1])
+          return toResult(found.slice(guards.length))
+        },
+        onRefuted: () => cache.doubt(names),
+      }
+    } catch (error) {
+      if (error instanceof UnknownPart) return undefined
+      throw error
+    }
+  }
+
+  #areKnown(names: readonly KeyName[]): boolean {
+    const { cache } = this.#options
+    return names.every((name) => {
+      const snapshot = cache.peek(name)
+      return snapshot?.isWhole && snapshot.sessions().length === 0 && cache.isTrusted(name)
+    })
+  }
+
+  #toContext(nowMs: number): TransactionContext {
+    const { dialect, settings, process } = this.#options.work
+    return {
+      get db(): Connection {
+        throw new UnknownPart()
+      },
+      dialect,
+      settings,
+      process,
+      nowMs,
+      isReading: false,
+      isWatched: this.#isWatched,
+      // Only for keys that nothing is known of.
+      floor: 0,
+      sessions: new Map(),
+    }
+  }
+
+  #selectState(dialect: RefutingDialect, { isWatched, nowMs }: TransactionContext): Statement {
+    const isTime = this.#options.work.clock.isGood(nowMs)
+    const isSame = isWatched ? isTime : statement`${isTime} and watched <= ${nowMs}`
+    return selectUnless(dialect, isSame)
+  }
+
+  #noteState(nowMs: number, rows: Rows | undefined): void {
+    const watched = rows?.[0]?.['watched'] as number | null | undefined
+    this.#isWatched = typeof watched !== 'number' || watched > nowMs
+  }
+}
+
+/** A decision needs something that is not known. */
+class UnknownPart extends Error {}
+
+type RefutingDialect = SqlDialect & { readonly guess: GuessTerms }
+
+function canRefute(dialect: SqlDialect): dialect is RefutingDialect {
+  return dialect.guess !== undefined
+}
+
+/** Sessions are looked at, and so is what others do in the same transaction. */
+function canBeGuessed({ command, also }: KeyJob): boolean {
+  return also === undefined && !('session' in command && command.session !== undefined)
+}
+
+/**
+ * Locks these keys, and fails unless they are as they are known. Versions only go up, and no id is used
+ * twice: with as many rows and the same sum, none has changed.
+ */
+function lockUnchanged(
+  { guess, useIndex, forUpdate }: RefutingDialect,
+  snapshots: readonly KeySnapshot[],
+): Statement {
+  const ids = joined(snapshots.map(({ id }) => id))
+  const total = snapshots.reduce((sum, { version }) => sum + version, 0)
+  const from = words(`holdfast_keys ${useIndex('primary')}`)
+  const rows = statement`
+    select version from ${from} where id in (${ids}) order by space, name ${words(forUpdate)}`
+  const isSame = statement`found = ${snapshots.length} and total = ${total}`
+  return statement`
+    select ${guess.failUnless(isSame)} as guessed
+    from (select count(*) as found, sum(version) as total from (${rows}) locked) counted`
+}
+
+/** Reads what is true of all keys, and fails unless this holds. */
+function selectUnless({ guess, watch, nowMs }: RefutingDialect, condition: Statement): Statement {
+  return statement`
+    select watched, now, ${guess.failUnless(condition)} as guessed
+    from (
+      select ${words(watch.untilMs)} as watched, ${words(nowMs)} as now
+      from holdfast_state where id = 1
+    ) state`
+}
