@@ -13,7 +13,6 @@ export const ABSENT_KEY: Readonly<Omit<Selectable<KeyTable>, 'space' | 'name'>> 
   writer: null,
   next_place: 1,
   passes: null,
-  ended: null,
   ended_count: 0,
   ended_until_ms: null,
   due_at_ms: null,

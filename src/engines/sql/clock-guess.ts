@@ -24,6 +24,8 @@ export class ClockGuess {
   #before = UNKNOWN
   #present = UNKNOWN
   #stretchEndsAtMs = -Infinity
+  /** It does not go back, so what is guessed after this is no less. */
+  #shownMs = -Infinity
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -35,11 +37,13 @@ export class ClockGuess {
     const heard = { atLeast: shownMs - nowMs, below: shownMs + 1 - askedAtMs }
     if (nowMs < this.#stretchEndsAtMs) this.#present = narrowed(this.#present, heard)
     else this.#begin(nowMs, heard)
+    this.#shownMs = Math.max(this.#shownMs, shownMs)
     const { atLeast, below } = narrowed(this.#before, this.#present)
     if (atLeast < below) return
     // It was set.
     this.#before = UNKNOWN
     this.#present = heard
+    this.#shownMs = shownMs
   }
 
   #begin(nowMs: number, heard: Bounds): void {
@@ -53,7 +57,8 @@ export class ClockGuess {
     const nowMs = this.#clock.nowMs()
     if (nowMs >= this.#stretchEndsAtMs + STRETCH_MS) return undefined
     const { atLeast, below } = narrowed(this.#before, this.#present)
-    return below - atLeast <= BEHIND_MS_MAX ? Math.floor(nowMs + atLeast) : undefined
+    if (below - atLeast > BEHIND_MS_MAX) return undefined
+    return Math.max(this.#shownMs, Math.floor(nowMs + atLeast))
   }
 }
 

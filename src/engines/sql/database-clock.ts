@@ -4,6 +4,9 @@ import { ClockGuess } from './clock-guess.ts'
 import type { Connection, SqlDialect } from './sql-dialect.ts'
 import { type Rows, type Statement, statement, words } from './statement.ts'
 
+/** Whoever had to wait for longer looks first after all. */
+export const GUESS_MS_MAX = 1_000
+
 /**
  * The clock that decides: that of the database, so that no two processes disagree about what has expired.
  * A test may put its own in its place.
@@ -53,12 +56,9 @@ export class DatabaseClock {
     return this.#fixed?.() ?? this.#guess.guess()
   }
 
-  /** Holds if a guess was good, where the clock was read as `now`; less than a second has passed since. */
+  /** Holds if a guess was good, where the clock was read as `now`. */
   isGood(guessedMs: number): Statement {
     if (this.#fixed !== undefined) return words('1 = 1')
     return statement`now >= ${guessedMs} and now < ${guessedMs + GUESS_MS_MAX}`
   }
 }
-
-/** Whoever had to wait for longer looks first after all. */
-const GUESS_MS_MAX = 1_000

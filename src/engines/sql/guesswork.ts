@@ -1,4 +1,8 @@
+import { silentAtMs } from '../../law/sessions.ts'
+import type { Session } from '../../law/view.ts'
+import { GUESS_MS_MAX } from './database-clock.ts'
 import { decideJobs, type WorkResult } from './decide-jobs.ts'
+import { sessionsOf } from './job-sessions.ts'
 import { keyOf } from './key-loader.ts'
 import type { KeyJob, KeyWorkOptions } from './key-run.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
@@ -13,22 +17,36 @@ export interface GuessworkOptions {
   readonly cache: SnapshotCache
 }
 
+/** Sessions that are kept in mind. */
+const SESSIONS_MAX = 1_024
+
 /**
  * Decisions of the process that changed a key last. It knows the key, and decides without looking; the
  * database is sent the whole transaction at once, and refuses it unless everything was as it was guessed:
- * nobody has changed the key, nobody has begun to watch, and the clock shows what it was taken to show.
+ * nobody has changed the key, its sessions were not heard of since, nobody has begun to watch, and the clock
+ * shows what it was taken to show.
  */
 export class Guesswork {
   readonly #options: GuessworkOptions
+  /** As they were when they were looked at last. */
+  readonly #sessions = new Map<string, Session>()
   #isWatched = true
 
   constructor(options: GuessworkOptions) {
     this.#options = options
   }
 
-  /** Somebody looked. */
-  noteWatched(isWatched: boolean): void {
+  /** What a transaction found that looked. */
+  note({ isWatched, sessions }: TransactionContext): void {
     this.#isWatched = isWatched
+    for (const [id, session] of sessions) {
+      this.#sessions.delete(id)
+      if (session !== undefined) this.#sessions.set(id, session)
+    }
+    for (const oldest of this.#sessions.keys()) {
+      if (this.#sessions.size <= SESSIONS_MAX) break
+      this.#sessions.delete(oldest)
+    }
   }
 
   /** `undefined` where too little is known. */
@@ -36,15 +54,21 @@ export class Guesswork {
     const { cache, work } = this.#options
     const { dialect, clock } = work
     const names = [...new Map(jobs.map(({ name }) => [keyOf(name), name])).values()]
-    const isPossible = canRefute(dialect) && jobs.every(canBeGuessed) && this.#areKnown(names)
+    const isPossible = canRefute(dialect) && this.#areKnown(names) && !jobs.some(({ also }) => also)
     const clockMs = isPossible ? clock.guess() : undefined
     if (!isPossible || clockMs === undefined) return undefined
+    const sessions = this.#findSessions(sessionsOf(jobs, cache), clockMs)
+    if (sessions === undefined) return undefined
     const asked = clock.asking()
     const snapshots = names.flatMap((name) => cache.takeUnseen(name) ?? [])
     const nowMs = Math.max(clockMs, ...snapshots.map(({ decidedAtMs }) => decidedAtMs))
-    const context = this.#toContext(nowMs)
+    const context = this.#toContext(nowMs, sessions)
     for (const snapshot of snapshots) snapshot.reopen(context)
-    const guards = [lockUnchanged(dialect, snapshots), this.#selectState(dialect, context)]
+    const guards = [
+      lockUnchanged(dialect, snapshots),
+      this.#selectState(dialect, context),
+      ...(sessions.size > 0 ? [lockSessions(dialect, [...sessions.values()])] : []),
+    ]
     try {
       const { last, toResult } = await decideJobs(jobs, {
         options: work,
@@ -68,13 +92,21 @@ export class Guesswork {
 
   #areKnown(names: readonly KeyName[]): boolean {
     const { cache } = this.#options
-    return names.every((name) => {
-      const snapshot = cache.peek(name)
-      return snapshot?.isWhole && snapshot.sessions().length === 0 && cache.isTrusted(name)
-    })
+    return names.every((name) => cache.isTrusted(name) && cache.peek(name)?.isWhole)
   }
 
-  #toContext(nowMs: number): TransactionContext {
+  /** `undefined` if one of them is not known, or may be over before the guess is there. */
+  #findSessions(ids: ReadonlySet<string>, nowMs: number): Map<string, Session> | undefined {
+    const found = new Map<string, Session>()
+    for (const id of ids) {
+      const session = this.#sessions.get(id)
+      if (session === undefined || silentAtMs(session) <= nowMs + GUESS_MS_MAX) return undefined
+      found.set(id, session)
+    }
+    return found
+  }
+
+  #toContext(nowMs: number, sessions: Map<string, Session>): TransactionContext {
     const { dialect, settings, process } = this.#options.work
     return {
       get db(): Connection {
@@ -88,7 +120,7 @@ export class Guesswork {
       isWatched: this.#isWatched,
       // Only for keys that nothing is known of.
       floor: 0,
-      sessions: new Map(),
+      sessions,
     }
   }
 
@@ -113,11 +145,6 @@ function canRefute(dialect: SqlDialect): dialect is RefutingDialect {
   return dialect.guess !== undefined
 }
 
-/** Sessions are looked at, and so is what others do in the same transaction. */
-function canBeGuessed({ command, also }: KeyJob): boolean {
-  return also === undefined && !('session' in command && command.session !== undefined)
-}
-
 /**
  * Locks these keys, and fails unless they are as they are known. Versions only go up, and no id is used
  * twice: with as many rows and the same sum, none has changed.
@@ -135,6 +162,21 @@ function lockUnchanged(
   return statement`
     select ${guess.failUnless(isSame)} as guessed
     from (select count(*) as found, sum(version) as total from (${rows}) locked) counted`
+}
+
+/** Keeps these sessions from ending, and fails unless they are as they are known. */
+function lockSessions(
+  { guess, useIndex, forShare }: RefutingDialect,
+  sessions: readonly Session[],
+): Statement {
+  const from = words(`holdfast_sessions ${useIndex('primary')}`)
+  const same = sessions.map(
+    ({ id, heardAtMs }) => statement`(id = ${id} and heard_at_ms = ${heardAtMs} and ended = 0)`,
+  )
+  const rows = statement`select id from ${from} where ${joined(same, ' or ')} ${words(forShare)}`
+  return statement`
+    select ${guess.failUnless(statement`found = ${sessions.length}`)} as guessed
+    from (select count(*) as found from (${rows}) locked) counted`
 }
 
 /** Reads what is true of all keys, and fails unless this holds. */

@@ -1,8 +1,10 @@
 import type { Selectable } from 'kysely'
 import { selectSessions, takeSessions } from './key-parts.ts'
 import { KeySnapshot } from './key-snapshot.ts'
-import { toHold, toRemembered, toWaiter } from './row-codec.ts'
+import type { NumberedEnd } from './ends-snapshot.ts'
+import { toEnd, toHold, toRemembered, toWaiter } from './row-codec.ts'
 import type {
+  EndTable,
   HoldTable,
   KeyTable,
   LockedRow,
@@ -54,10 +56,21 @@ function anyOf(names: readonly KeyName[]): Statement {
   return joined(bySpace, ' or ')
 }
 
-/** Load of keys what most decisions need, with as few round trips for all of them as for one. */
+/** What the keys of these names remember, to be asked when they are locked. */
+export function selectEnds(names: readonly KeyName[]): Statement {
+  return statement`
+    select * from holdfast_ends
+    where key_id in (select id from holdfast_keys where ${anyOf(names)}) order by number`
+}
+
+/**
+ * Load of keys what most decisions need, with as few round trips for all of them as for one. What they
+ * remember may have been asked for already.
+ */
 export async function loadKeys(
   context: TransactionContext,
   rows: readonly KeyRow[],
+  ends?: Rows,
 ): Promise<KeySnapshot[]> {
   const byId = new Map(rows.map((row) => [row.id, new KeySnapshot(row, context)]))
   const loads = [
@@ -65,8 +78,10 @@ export async function loadKeys(
     queuesOf(context, rows, byId),
     successesOf(rows, byId),
     referencesOf(rows, byId),
+    ends === undefined ? endsOf(context, rows, byId) : undefined,
   ].filter((load) => load !== undefined)
   await runLoads(context, loads)
+  if (ends !== undefined) takeEnds(byId, ends)
   const snapshots = [...byId.values()]
   await loadSessionsOf(context, snapshots)
   return snapshots
@@ -165,6 +180,31 @@ function referencesOf(rows: readonly KeyRow[], byId: SnapshotsById): Load | unde
       for (const id of ids) byId.get(id)?.resource.takeWhole()
     },
   }
+}
+
+/** Whoever decides nothing needs none of them. */
+function endsOf(
+  { isReading }: TransactionContext,
+  rows: readonly KeyRow[],
+  byId: SnapshotsById,
+): Load | undefined {
+  const ids = idsWhere(rows, ({ ended_count: count }) => count, Infinity)
+  if (ids.length === 0 || isReading) return undefined
+  return {
+    select: statement`
+      select * from holdfast_ends where key_id in (${joined(ids)}) order by number`,
+    take: (found) => takeEnds(byId, found),
+  }
+}
+
+function takeEnds(byId: SnapshotsById, found: Rows): void {
+  const ofKeys = new Map<number, NumberedEnd[]>()
+  for (const row of found as unknown as Selectable<EndTable>[]) {
+    const ofKey = ofKeys.get(row.key_id)
+    if (ofKey === undefined) ofKeys.set(row.key_id, [toEnd(row)])
+    else ofKey.push(toEnd(row))
+  }
+  for (const [id, ends] of ofKeys) byId.get(id)?.ends.take(ends)
 }
 
 /** Every decision on a key asks whether the sessions of its holds are alive. */

@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely'
 import type { Change } from '../../law/changes.ts'
-import { ENDED_PER_KEY_MAX, ENDED_REMEMBERED_MS } from '../../law/limits.ts'
 import type { LawSettings } from '../../law/settings.ts'
 import type {
   Ended,
@@ -12,17 +11,12 @@ import type {
   Verb,
   Waiter,
 } from '../../law/view.ts'
+import { EndsSnapshot } from './ends-snapshot.ts'
 import { HoldsSnapshot } from './holds-snapshot.ts'
 import { MissingPart } from './missing-part.ts'
 import { QueueSnapshot } from './queue-snapshot.ts'
 import { ResourceSnapshot } from './resource-snapshot.ts'
-import {
-  dueAtMsOfHold,
-  dueAtMsOfWaiter,
-  type PlacedWaiter,
-  toEnded,
-  toPasses,
-} from './row-codec.ts'
+import { dueAtMsOfHold, dueAtMsOfWaiter, type PlacedWaiter, toPasses } from './row-codec.ts'
 import type { KeyTable } from './schema.ts'
 import type { KeyName } from './sql-dialect.ts'
 
@@ -56,9 +50,8 @@ export class KeySnapshot implements KeyView {
   readonly held: HoldsSnapshot
   readonly queue: QueueSnapshot
   readonly resource: ResourceSnapshot
+  readonly ends: EndsSnapshot = new EndsSnapshot()
   readonly #passes: number[]
-  #ended: readonly Ended[] | undefined
-  readonly #endedText: string | null
   #storedDueAtMs: number | null
   /** The soonest moment of what this transaction has changed. */
   #changedDueAtMs = Infinity
@@ -66,8 +59,6 @@ export class KeySnapshot implements KeyView {
   /** When it was last decided on here. */
   decidedAtMs = 0
   isChanged = false
-  /** Something was remembered that ended in this transaction. */
-  hasNewEnds = false
 
   constructor(row: Selectable<KeyTable>, context: SnapshotContext) {
     this.id = row.id
@@ -80,7 +71,6 @@ export class KeySnapshot implements KeyView {
     this.queue = new QueueSnapshot(row.waiters, row.next_place)
     this.resource = new ResourceSnapshot(row.refs, row.successes)
     this.#passes = toPasses(row.passes)
-    this.#endedText = row.ended
     this.#storedDueAtMs = row.due_at_ms
   }
 
@@ -94,10 +84,9 @@ export class KeySnapshot implements KeyView {
     if (this.isChanged) this.version += 1
     this.decidedAtMs = nowMs
     this.isChanged = false
-    this.hasNewEnds = false
     this.#storedDueAtMs = dueAtMs
     this.#changedDueAtMs = Infinity
-    this.#ended = this.endsAt(nowMs)
+    this.ends.commit(nowMs, this.version)
     this.held.commit()
     this.queue.commit()
     this.resource.commit()
@@ -215,19 +204,12 @@ export class KeySnapshot implements KeyView {
     return this.queue.waitersIn(session)
   }
 
-  get everyEnd(): readonly Ended[] {
-    this.#ended ??= toEnded(this.#endedText)
-    return this.#ended
-  }
-
   ended(verb: Verb, owner: string, requestId: string): Ended | undefined {
-    return this.everyEnd.findLast(
-      (one) => one.verb === verb && one.requestId === requestId && one.owner === owner,
-    )
+    return this.ends.find(verb, owner, requestId)
   }
 
   lastEnd(owner: string): Ended | undefined {
-    return this.everyEnd.findLast((one) => one.owner === owner && one.answer.kind === 'hold-ended')
+    return this.ends.lastOf(owner)
   }
 
   /** Nobody sees all keys in one step here: a wait that closes a cycle runs into its deadline. */
@@ -289,8 +271,7 @@ export class KeySnapshot implements KeyView {
       case 'waiter-gone':
         return { waiter: this.queue.remove(change.waiter), answer: change.answer }
       case 'end-remembered':
-        this.#ended = [...this.everyEnd, change.ended].slice(-ENDED_PER_KEY_MAX)
-        this.hasNewEnds = true
+        this.ends.add(change.ended)
         return undefined
       case 'lane-passed':
         this.#passes[change.lane] = change.passes
@@ -310,21 +291,7 @@ export class KeySnapshot implements KeyView {
     const { held, queue, resource } = this
     if (held.count + queue.length + resource.referenceCount + resource.successCount > 0)
       return false
-    return this.endedUntilMs(nowMs) === null
-  }
-
-  /** Ends that are still to be told of. They stand in their order, so that mostly it is all of them. */
-  endsAt(nowMs: number): readonly Ended[] {
-    const ends = this.everyEnd
-    const first = ends.findIndex(({ atMs }) => atMs + ENDED_REMEMBERED_MS > nowMs)
-    return first === 0 ? ends : ends.slice(first === -1 ? ends.length : first)
-  }
-
-  /** When the last of them is forgotten; `null` if nothing is remembered. */
-  endedUntilMs(nowMs: number): number | null {
-    const last = this.everyEnd.at(-1)
-    const untilMs = last === undefined ? 0 : last.atMs + ENDED_REMEMBERED_MS
-    return untilMs > nowMs ? untilMs : null
+    return this.ends.untilMs(nowMs) === null
   }
 }
 

@@ -3,7 +3,16 @@ import type { KeyCommand } from '../../law/commands.ts'
 import { isRefusedForGood } from '../../law/release.ts'
 import { decideJobs, type WorkResult } from './decide-jobs.ts'
 import { Guesswork } from './guesswork.ts'
-import { BRIEFLY, completeRows, keyOf, loadKeys, loadSessionsOf, lockKeys } from './key-loader.ts'
+import { sessionsOf } from './job-sessions.ts'
+import {
+  BRIEFLY,
+  completeRows,
+  keyOf,
+  loadKeys,
+  loadSessionsOf,
+  lockKeys,
+  selectEnds,
+} from './key-loader.ts'
 import { selectSessions, takeSessions } from './key-parts.ts'
 import type { KeyJob, KeyWorkOptions } from './key-run.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
@@ -43,22 +52,25 @@ export class KeyWork {
     const { dialect } = this.#options
     const { wanted, known } = namesOf(jobs)
     const names = [...wanted, ...known]
-    const sessions = this.#sessionsOf(jobs, names)
+    const sessions = sessionsOf(jobs, this.#cache)
     const selects =
       sessions.size > 0 ? [selectSessions({ dialect, isReading: false }, sessions)] : []
-    const columns = names.every((name) => this.#cache.isTrusted(name)) ? BRIEFLY : '*'
+    const isTrusted = names.every((name) => this.#cache.isTrusted(name))
+    const locks = isTrusted
+      ? [lockKeys(dialect, names, BRIEFLY)]
+      : [lockKeys(dialect, names), selectEnds(names)]
     const asked = this.#options.clock.asking()
     return {
-      first: [lockKeys(dialect, names, columns), ...selects, this.#state],
+      first: [...locks, ...selects, this.#state],
       work: async (db, found) => {
         const locked = (found[0] ?? []) as unknown as FoundRow[]
         const { rows, state } = await this.#makeMissing(db, { wanted, locked })
         const stateRows = state ?? found.at(-1)
         const nowMs = asked.toNowMs(stateRows)
         const context = this.#toContext(db, stateRows, { isReading: false, nowMs })
-        this.#guesswork.noteWatched(context.isWatched)
-        if (sessions.size > 0) takeSessions(context, sessions, found[1] ?? [])
-        const snapshots = await this.#load(context, rows)
+        if (sessions.size > 0) takeSessions(context, sessions, found[locks.length] ?? [])
+        const snapshots = await this.#load(context, rows, isTrusted ? undefined : found[1])
+        this.#guesswork.note(context)
         return decideJobs(jobs, {
           options: this.#options,
           cache: this.#cache,
@@ -70,7 +82,11 @@ export class KeyWork {
   }
 
   /** Keys that are known from before as they were left, and the others as they stand in the tables. */
-  async #load(context: TransactionContext, rows: readonly FoundRow[]): Promise<KeySnapshot[]> {
+  async #load(
+    context: TransactionContext,
+    rows: readonly FoundRow[],
+    ends: Rows | undefined,
+  ): Promise<KeySnapshot[]> {
     const kept: KeySnapshot[] = []
     const whole: KeyRow[] = []
     const brief: LockedRow[] = []
@@ -84,17 +100,7 @@ export class KeyWork {
     }
     await loadSessionsOf(context, kept)
     const loaded = [...whole, ...(await completeRows(context, brief))]
-    return [...kept, ...(await loadKeys(context, loaded))]
-  }
-
-  /** Sessions that the commands name, and those of keys known from before. */
-  #sessionsOf(jobs: readonly KeyJob[], names: readonly KeyName[]): Set<string> {
-    const sessions = new Set(names.flatMap((name) => this.#cache.peek(name)?.sessions() ?? []))
-    for (const { command } of jobs) {
-      if (command.kind !== 'acquire' && command.kind !== 'begin') continue
-      if (command.session !== undefined) sessions.add(command.session)
-    }
-    return sessions
+    return [...kept, ...(await loadKeys(context, loaded, ends))]
   }
 
   /** Keys that are wanted and have no row get one. The time is read again: that may have had to wait. */

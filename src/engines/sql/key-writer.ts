@@ -1,10 +1,11 @@
 import { toHistoryEnd } from '../../engine/history-rules.ts'
+import type { EndsWritten } from './ends-snapshot.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import {
   dueAtMsOfHold,
   dueAtMsOfWaiter,
-  fromEnded,
   orNever,
+  toEndRow,
   toHoldRow,
   toSuccessRow,
   toWaiterRow,
@@ -27,17 +28,19 @@ export function writeKeys(
   snapshots: readonly KeySnapshot[],
 ): KeysWritten {
   const changed = snapshots.filter(({ isChanged }) => isChanged)
-  const due = new Map(changed.map((one) => [one, knownDueAtMs(context, one)]))
-  const rowsOf = (hasNewEnds: boolean): Row[] =>
-    [...due]
-      .filter(([one]) => one.hasNewEnds === hasNewEnds)
-      .map(([one, dueAtMs]) => toKeyRow(context, one, dueAtMs))
+  const due = new Map(changed.map((one) => [one, nextLookAtMs(context, one)]))
+  const ends = new Map(changed.map((one) => [one, one.ends.write(context.nowMs, one.version + 1)]))
+  const rows = [...ends].map(([one, { count }]) => ({
+    ...toKeyRow(context, one),
+    ended_count: count,
+    due_at_ms: orNever(due.get(one) ?? Infinity),
+  }))
   const partial = changed.filter(({ isWhole }) => !isWhole)
   const statements = [
     ...removalsOf(context, changed),
     ...additionsTo(context, changed),
-    ...put(context, 'holdfast_keys', { by: ['id'], rows: rowsOf(true) }),
-    ...put(context, 'holdfast_keys', { by: ['id'], rows: rowsOf(false) }),
+    ...writeEnds(ends),
+    ...put(context, 'holdfast_keys', { by: ['id'], rows }),
     ...dueStatements(partial, due),
   ]
   return {
@@ -58,7 +61,10 @@ export function removeEmpty(
   const empty = snapshots.filter((one) => one.isEmpty(context.nowMs))
   const ids = empty.map(({ id }) => id)
   if (ids.length === 0) return []
-  const removals = [context.dialect.removeAll('holdfast_keys', 'id', ids)]
+  const removals = [
+    context.dialect.removeAll('holdfast_ends', 'key_id', ids),
+    context.dialect.removeAll('holdfast_keys', 'id', ids),
+  ]
   const highest = Math.max(...empty.map(({ token }) => token))
   if (highest <= context.floor) return removals
   return [
@@ -154,12 +160,23 @@ function historyOf({ nowMs }: TransactionContext, { namespace, key, held }: KeyS
     }))
 }
 
+/**
+ * When the key is looked at next. A moment that is too soon does no harm, and one that stays as it is spares
+ * the database an index: a key that is taken and given back all the time is looked at once in a lease.
+ */
+function nextLookAtMs(context: TransactionContext, snapshot: KeySnapshot): number {
+  const dueAtMs = knownDueAtMs(context, snapshot)
+  const { storedDueAtMs } = snapshot
+  const isStoredSooner = storedDueAtMs !== null && storedDueAtMs > context.nowMs
+  return isStoredSooner ? Math.min(storedDueAtMs, dueAtMs) : dueAtMs
+}
+
 /** The soonest moment of the key, as far as it is loaded: its holds, its waiters, its successes, its last end. */
 function knownDueAtMs(context: TransactionContext, snapshot: KeySnapshot): number {
   const { held, queue, resource } = snapshot
   const parts = [...held.known().map(dueAtMsOfHold), ...queue.known.map(dueAtMsOfWaiter)]
   const isIdle = held.count === 0 && queue.length === 0
-  const lastEnd = isIdle ? snapshot.endedUntilMs(context.nowMs) : null
+  const lastEnd = isIdle ? snapshot.ends.untilMs(context.nowMs) : null
   return Math.min(resource.dueAtMs, lastEnd ?? Infinity, ...parts)
 }
 
@@ -185,8 +202,7 @@ function dueStatements(
   ]
 }
 
-function toKeyRow(context: TransactionContext, snapshot: KeySnapshot, dueAtMs: number): Row {
-  const ends = snapshot.endsAt(context.nowMs)
+function toKeyRow({ nowMs }: TransactionContext, snapshot: KeySnapshot): Row {
   const passes = snapshot.everyPass
   return {
     id: snapshot.id,
@@ -203,12 +219,20 @@ function toKeyRow(context: TransactionContext, snapshot: KeySnapshot, dueAtMs: n
     passes: passes.some((count) => count > 0)
       ? JSON.stringify(Array.from(passes, (n) => n ?? 0))
       : null,
-    ended_count: ends.length,
-    ended_until_ms: snapshot.endedUntilMs(context.nowMs),
-    due_at_ms: orNever(dueAtMs),
-    // Most of the row, and an acquire does not change it.
-    ...(snapshot.hasNewEnds ? { ended: fromEnded(ends) } : {}),
+    ended_until_ms: snapshot.ends.untilMs(nowMs),
   }
+}
+
+/** What ended in this transaction, and what is too old to be told of. */
+function writeEnds(ends: ReadonlyMap<KeySnapshot, EndsWritten>): Statement[] {
+  const written = [...ends]
+  const rows = written.flatMap(([{ id }, { added }]) => added.map((one) => toEndRow(id, one)))
+  const removals = written.flatMap(([{ id }, { keptFrom }]) =>
+    keptFrom === 0
+      ? []
+      : [statement`delete from holdfast_ends where key_id = ${id} and number < ${keptFrom}`],
+  )
+  return [...removals, ...insertAll('holdfast_ends', rows)]
 }
 
 function put({ dialect }: TransactionContext, table: TableName, upsert: Upsert): Statement[] {

@@ -56,6 +56,16 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'ends without the names of their fields: those from before are forgotten',
     statements: () => ['update holdfast_keys set ended = null, ended_count = 0'],
   },
+  {
+    version: 6,
+    breaks: 'an older server writes how requests ended to a column that is gone',
+    name: 'a row for each end: those from before are forgotten',
+    statements: ({ types }) => [
+      endTable(types),
+      'update holdfast_keys set ended_count = 0',
+      'alter table holdfast_keys drop column ended',
+    ],
+  },
 ]
 
 function keyTables({ name, word, text, integer, serial, tableOptions }: ColumnTypes): string[] {
@@ -207,6 +217,15 @@ function sharedTables({ name, word, text, integer, serial, tableOptions }: Colum
     )${tableOptions}`,
     'insert into holdfast_state (id, floor, watched_until_ms) values (1, 0, 0)',
   ]
+}
+
+function endTable({ text, integer, tableOptions }: ColumnTypes): string {
+  return `create table holdfast_ends (
+    key_id ${integer} not null,
+    number ${integer} not null,
+    body ${text} not null,
+    primary key (key_id, number)
+  )${tableOptions}`
 }
 
 function serverTable({ word, text, integer, tableOptions }: ColumnTypes): string {

@@ -13,7 +13,8 @@ import type {
   Waiter,
 } from '../../law/view.ts'
 import { silentAtMs } from '../../law/sessions.ts'
-import type { HoldTable, SessionTable, SuccessTable, WaiterTable } from './schema.ts'
+import type { EndTable, HoldTable, SessionTable, SuccessTable, WaiterTable } from './schema.ts'
+import type { NumberedEnd } from './ends-snapshot.ts'
 import type { Row } from './sql-dialect.ts'
 
 /** The law's words as rows, and back. `null` in a column is `undefined` or never. */
@@ -222,33 +223,17 @@ type EndedTuple = readonly [
   answer: HoldEnd | Exclude<EndedAnswer, { readonly kind: 'hold-ended' }>,
 ]
 
-/** What has been written before is most of what is written again. */
-const endTexts = new WeakMap<Ended, string>()
-
-export function fromEnded(ends: readonly Ended[]): string {
-  return `[${ends.map(textOfEnd).join(',')}]`
+export function toEndRow(keyId: number, { number, ended }: NumberedEnd): Row {
+  const { verb, owner, requestId, mode = null, atMs, answer } = ended
+  const short = answer.kind === 'hold-ended' ? answer.end : answer
+  const tuple: EndedTuple = [verb, owner, requestId, mode, atMs, short]
+  return { key_id: keyId, number, body: JSON.stringify(tuple) }
 }
 
-function textOfEnd(end: Ended): string {
-  let text = endTexts.get(end)
-  if (text === undefined) {
-    const { verb, owner, requestId, mode = null, atMs, answer } = end
-    const short = answer.kind === 'hold-ended' ? answer.end : answer
-    text = JSON.stringify([verb, owner, requestId, mode, atMs, short] satisfies EndedTuple)
-    endTexts.set(end, text)
-  }
-  return text
-}
-
-/** Ends in another form, from a server that was not stopped for schema version 5, are forgotten. */
-export function toEnded(text: string | null): Ended[] {
-  const ends = text === null ? [] : (JSON.parse(text) as EndedTuple[])
-  const tuples = ends.filter((one) => one instanceof Array)
-  return tuples.map(([verb, owner, requestId, mode, atMs, short]) => {
-    const answer: EndedAnswer =
-      typeof short === 'string' ? { kind: 'hold-ended', end: short } : short
-    return { verb, owner, requestId, mode: mode ?? undefined, atMs, answer }
-  })
+export function toEnd({ number, body }: Selectable<EndTable>): NumberedEnd {
+  const [verb, owner, requestId, mode, atMs, short] = JSON.parse(body) as EndedTuple
+  const answer: EndedAnswer = typeof short === 'string' ? { kind: 'hold-ended', end: short } : short
+  return { number, ended: { verb, owner, requestId, mode: mode ?? undefined, atMs, answer } }
 }
 
 export function toPasses(text: string | null): number[] {

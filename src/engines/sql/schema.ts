@@ -9,6 +9,7 @@ export interface SqlSchema {
   readonly holdfast_holds: HoldTable
   readonly holdfast_waiters: WaiterTable
   readonly holdfast_sessions: SessionTable
+  readonly holdfast_ends: EndTable
   readonly holdfast_refs: ReferenceTable
   readonly holdfast_successes: SuccessTable
   readonly holdfast_history: HistoryTable
@@ -40,8 +41,7 @@ export interface KeyTable {
   next_place: number
   /** How often each lane was passed, as a JSON array. */
   passes: string | null
-  /** The ends that are remembered, oldest first, as a JSON array. */
-  ended: string | null
+  /** How many ends are remembered, as of the last change. */
   ended_count: number
   /** When the last of them is forgotten. */
   ended_until_ms: number | null
@@ -106,6 +106,14 @@ export interface SessionTable {
   due_at_ms: number
   /** It has ended, and what it had is being ended key by key. */
   ended: number
+}
+
+/** How a request ended, for whoever asks with it again. */
+export interface EndTable {
+  key_id: number
+  /** The later, the higher. */
+  number: number
+  body: string
 }
 
 export interface ReferenceTable {

@@ -1,0 +1,13 @@
+import type { KeyJob } from './key-run.ts'
+import type { SnapshotCache } from './snapshot-cache.ts'
+
+/** Sessions that the commands name, and those of their keys as far as these are known from before. */
+export function sessionsOf(jobs: readonly KeyJob[], cache: SnapshotCache): Set<string> {
+  const sessions = new Set<string>()
+  for (const { name, command } of jobs) {
+    for (const id of cache.peek(name)?.sessions() ?? []) sessions.add(id)
+    if (command.kind !== 'acquire' && command.kind !== 'begin') continue
+    if (command.session !== undefined) sessions.add(command.session)
+  }
+  return sessions
+}
