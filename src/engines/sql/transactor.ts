@@ -76,16 +76,16 @@ export class Transactor {
   async tryGuess<T>({ statements, toResult, onRefuted }: Guess<T>): Promise<T | undefined> {
     const { db, dialect } = this.#database
     const begin = dialect.begin.map(words)
-    const found = await db.connection().execute(async (connection) => {
-      try {
-        return await this.#commit(connection, [...begin, ...statements])
-      } catch (error) {
-        const cause = causeOf(error)
+    const found = await db
+      .connection()
+      .execute((connection) => this.#commit(connection, [...begin, ...statements]))
+      .catch((error: unknown) => {
+        if (!(error instanceof CommitError)) return undefined
+        const { cause } = error
         if (dialect.classify(cause) === 'connection') throw toUnavailable(cause, 'maybe')
         if (dialect.guess?.isRefuted(cause)) onRefuted()
         return undefined
-      }
-    })
+      })
     return found && toResult(found.slice(begin.length))
   }
 
