@@ -59,11 +59,12 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     version: 6,
     breaks: 'an older server writes how requests ended to a column that is gone',
-    name: 'a row for each end: those from before are forgotten',
-    statements: ({ types }) => [
+    name: 'a row for each end, those from before are forgotten; fewer indexes',
+    statements: ({ name, types }) => [
       endTable(types),
       'update holdfast_keys set ended_count = 0',
       'alter table holdfast_keys drop column ended',
+      ...dropIndexes(name),
     ],
   },
 ]
@@ -216,6 +217,23 @@ function sharedTables({ name, word, text, integer, serial, tableOptions }: Colum
       watched_until_ms ${integer} not null
     )${tableOptions}`,
     'insert into holdfast_state (id, floor, watched_until_ms) values (1, 0, 0)',
+  ]
+}
+
+/** What is due is found by its key, and what is old by its number. Most holds have no session. */
+function dropIndexes(database: SqlDialect['name']): string[] {
+  const drop = (index: string, table: string): string =>
+    database === 'mysql' ? `drop index ${index} on ${table}` : `drop index ${index}`
+  const unused = [
+    drop('holdfast_holds_lease', 'holdfast_holds'),
+    drop('holdfast_history_to', 'holdfast_history'),
+    drop('holdfast_events_at', 'holdfast_events'),
+  ]
+  if (database === 'mysql') return unused
+  return [
+    ...unused,
+    drop('holdfast_holds_session', 'holdfast_holds'),
+    `create index holdfast_holds_session on holdfast_holds (session) where session is not null`,
   ]
 }
 

@@ -67,16 +67,17 @@ async function trimKey(db: Connection, { space, name }: KeyName): Promise<void> 
     .execute()
 }
 
+/** Those with the lowest numbers are the oldest. */
 async function removeOlder(
   db: Connection,
   { table, column, keptMs }: AgingTable,
   nowMs: number,
 ): Promise<void> {
   for (;;) {
-    const { rows } = await sql<{ id: number }>`
-      select id from ${sql.table(table)} where ${sql.ref(column)} < ${nowMs - keptMs}
+    const { rows } = await sql<{ id: number; at: number }>`
+      select id, ${sql.ref(column)} as at from ${sql.table(table)}
       order by id limit ${sql.lit(REMOVED_AT_ONCE)}`.execute(db)
-    const ids = rows.map(({ id }) => id)
+    const ids = rows.filter(({ at }) => at < nowMs - keptMs).map(({ id }) => id)
     if (ids.length > 0) await db.deleteFrom(table).where('id', 'in', ids).execute()
     if (ids.length < REMOVED_AT_ONCE) return
   }

@@ -7,6 +7,11 @@ create table holdfast_ends (
   );
 update holdfast_keys set ended_count = 0;
 alter table holdfast_keys drop column ended;
+drop index holdfast_holds_lease;
+drop index holdfast_history_to;
+drop index holdfast_events_at;
+drop index holdfast_holds_session;
+create index holdfast_holds_session on holdfast_holds (session) where session is not null;
 
 -- postgres
 create table holdfast_ends (
@@ -17,6 +22,11 @@ create table holdfast_ends (
   );
 update holdfast_keys set ended_count = 0;
 alter table holdfast_keys drop column ended;
+drop index holdfast_holds_lease;
+drop index holdfast_history_to;
+drop index holdfast_events_at;
+drop index holdfast_holds_session;
+create index holdfast_holds_session on holdfast_holds (session) where session is not null;
 
 -- mysql
 create table holdfast_ends (
@@ -27,3 +37,6 @@ create table holdfast_ends (
   ) engine=InnoDB;
 update holdfast_keys set ended_count = 0;
 alter table holdfast_keys drop column ended;
+drop index holdfast_holds_lease on holdfast_holds;
+drop index holdfast_history_to on holdfast_history;
+drop index holdfast_events_at on holdfast_events;
