@@ -1,7 +1,6 @@
 import type { Selectable } from 'kysely'
 import { selectSessions, takeSessions } from './key-parts.ts'
 import { KeySnapshot } from './key-snapshot.ts'
-import type { NumberedEnd } from './ends-snapshot.ts'
 import { toEnd, toHold, toRemembered, toWaiter } from './row-codec.ts'
 import type {
   EndTable,
@@ -12,14 +11,9 @@ import type {
   SuccessTable,
   WaiterTable,
 } from './schema.ts'
-import type { KeyName, SqlDialect } from './sql-dialect.ts'
+import type { KeyName, SqlDialect, TableName } from './sql-dialect.ts'
 import { joined, type Rows, type Statement, statement, words } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
-
-/** Of a key with no more than this, everything is loaded before anyone asks. */
-const HOLDS_WHOLE = 16
-const WAITERS_WHOLE = 64
-const REFERENCES_WHOLE = 64
 
 type KeyRow = Selectable<KeyTable>
 
@@ -56,35 +50,123 @@ function anyOf(names: readonly KeyName[]): Statement {
   return joined(bySpace, ' or ')
 }
 
-/** What the keys of these names remember, to be asked when they are locked. */
-export function selectEnds(names: readonly KeyName[]): Statement {
-  return statement`
-    select * from holdfast_ends
-    where key_id in (select id from holdfast_keys where ${anyOf(names)}) order by number`
+/** Something of a key that is in a table of its own. */
+interface Part {
+  readonly table: TableName
+  /** The column of the key that says how much there is of it. */
+  readonly count: 'holds' | 'waiters' | 'successes' | 'refs' | 'ended_count'
+  /** Of a key with more than this, nothing is loaded before anyone asks. */
+  readonly most: number
+  readonly order?: string
+  take(snapshot: KeySnapshot, rows: Rows, context: TransactionContext): void
+}
+
+const ENDS: Part = {
+  table: 'holdfast_ends',
+  count: 'ended_count',
+  most: Number.MAX_SAFE_INTEGER,
+  order: 'number',
+  take: ({ ends }, rows) => ends.take((rows as unknown as Selectable<EndTable>[]).map(toEnd)),
+}
+
+const PARTS: readonly Part[] = [
+  ENDS,
+  {
+    table: 'holdfast_holds',
+    count: 'holds',
+    most: 16,
+    take: ({ held }, rows) => {
+      held.take((rows as unknown as Selectable<HoldTable>[]).map(toHold))
+      held.takeWhole()
+    },
+  },
+  {
+    table: 'holdfast_waiters',
+    count: 'waiters',
+    most: 64,
+    take: ({ queue }, rows, { process }) => {
+      const waiters = rows as unknown as Selectable<WaiterTable>[]
+      queue.take(waiters.map((row) => toWaiter(row, process)))
+      queue.takeWhole()
+    },
+  },
+  {
+    table: 'holdfast_successes',
+    count: 'successes',
+    most: Number.MAX_SAFE_INTEGER,
+    take: ({ resource }, rows) => {
+      resource.takeSuccesses((rows as unknown as Selectable<SuccessTable>[]).map(toRemembered))
+    },
+  },
+  {
+    table: 'holdfast_refs',
+    count: 'refs',
+    most: 64,
+    order: 'since_ms',
+    take: ({ resource }, rows) => {
+      const references = rows as unknown as Selectable<ReferenceTable>[]
+      resource.takeReferences(references.map(({ node }) => node))
+      resource.takeWhole()
+    },
+  },
+]
+
+/** What most decisions need of the keys of these names, to be asked when they are locked. */
+export function selectParts(names: readonly KeyName[]): Statement[] {
+  return PARTS.map((part) => {
+    const few = words(`${part.count} between 1 and ${part.most}`)
+    return selectPart(
+      part,
+      statement`select id from holdfast_keys where (${anyOf(names)}) and ${few}`,
+    )
+  })
+}
+
+function selectPart({ table, order }: Part, ids: Statement): Statement {
+  const ordered = words(order === undefined ? '' : `order by ${order}`)
+  return statement`select * from ${words(table)} where key_id in (${ids}) ${ordered}`
 }
 
 /**
- * Load of keys what most decisions need, with as few round trips for all of them as for one. What they
- * remember may have been asked for already.
+ * Load of keys what most decisions need, with as few round trips for all of them as for one: none, where it
+ * was asked for already.
  */
 export async function loadKeys(
   context: TransactionContext,
   rows: readonly KeyRow[],
-  ends?: Rows,
+  asked?: readonly Rows[],
 ): Promise<KeySnapshot[]> {
   const byId = new Map(rows.map((row) => [row.id, new KeySnapshot(row, context)]))
-  const loads = [
-    holdsOf(rows, byId),
-    queuesOf(context, rows, byId),
-    successesOf(rows, byId),
-    referencesOf(rows, byId),
-    ends === undefined ? endsOf(context, rows, byId) : undefined,
-  ].filter((load) => load !== undefined)
-  await runLoads(context, loads)
-  if (ends !== undefined) takeEnds(byId, ends)
   const snapshots = [...byId.values()]
+  const wanted = PARTS.map((part) => ({ part, ids: idsWith(part, rows) }))
+    // Whoever decides nothing does not ask how anything ended.
+    .filter(({ part, ids }) => ids.length > 0 && !(context.isReading && part === ENDS))
+  const selects = wanted.map(({ part, ids }) => selectPart(part, joined(ids)))
+  const { db, dialect } = context
+  const found = asked ?? (selects.length > 0 ? await dialect.run(db, selects) : [])
+  for (const [index, { part, ids }] of wanted.entries()) {
+    const ofKeys = byKey(found[asked === undefined ? index : PARTS.indexOf(part)] ?? [])
+    for (const id of ids) {
+      const snapshot = byId.get(id)
+      if (snapshot !== undefined) part.take(snapshot, ofKeys.get(id) ?? [], context)
+    }
+  }
   await loadSessionsOf(context, snapshots)
   return snapshots
+}
+
+function idsWith({ count, most }: Part, rows: readonly KeyRow[]): number[] {
+  return rows.filter((row) => row[count] > 0 && row[count] <= most).map(({ id }) => id)
+}
+
+function byKey(rows: Rows): Map<unknown, Rows[number][]> {
+  const ofKeys = new Map<unknown, Rows[number][]>()
+  for (const row of rows) {
+    const ofKey = ofKeys.get(row['key_id'])
+    if (ofKey === undefined) ofKeys.set(row['key_id'], [row])
+    else ofKey.push(row)
+  }
+  return ofKeys
 }
 
 /** The whole rows of keys that are locked. */
@@ -97,114 +179,6 @@ export async function completeRows(
   const select = statement`select * from holdfast_keys where id in (${ids})`
   const [whole = []] = await dialect.run(db, [select])
   return whole as unknown as KeyRow[]
-}
-
-/** A part of several keys: how it is asked for, and where it goes. */
-interface Load {
-  readonly select: Statement
-  readonly take: (rows: Rows) => void
-}
-
-async function runLoads(
-  { db, dialect }: TransactionContext,
-  loads: readonly Load[],
-): Promise<void> {
-  if (loads.length === 0) return
-  const found = await dialect.run(
-    db,
-    loads.map(({ select }) => select),
-  )
-  for (const [index, { take }] of loads.entries()) take(found[index] ?? [])
-}
-
-type SnapshotsById = ReadonlyMap<number, KeySnapshot>
-
-function idsWhere(rows: readonly KeyRow[], count: (row: KeyRow) => number, most: number): number[] {
-  return rows.filter((row) => count(row) > 0 && count(row) <= most).map(({ id }) => id)
-}
-
-function holdsOf(rows: readonly KeyRow[], byId: SnapshotsById): Load | undefined {
-  const ids = idsWhere(rows, ({ holds }) => holds, HOLDS_WHOLE)
-  if (ids.length === 0) return undefined
-  return {
-    select: statement`select * from holdfast_holds where key_id in (${joined(ids)})`,
-    take: (found) => {
-      for (const row of found as unknown as Selectable<HoldTable>[])
-        byId.get(row.key_id)?.held.take([toHold(row)])
-      for (const id of ids) byId.get(id)?.held.takeWhole()
-    },
-  }
-}
-
-function queuesOf(
-  { process }: TransactionContext,
-  rows: readonly KeyRow[],
-  byId: SnapshotsById,
-): Load | undefined {
-  const ids = idsWhere(rows, ({ waiters }) => waiters, WAITERS_WHOLE)
-  if (ids.length === 0) return undefined
-  return {
-    select: statement`select * from holdfast_waiters where key_id in (${joined(ids)})`,
-    take: (found) => {
-      for (const row of found as unknown as Selectable<WaiterTable>[])
-        byId.get(row.key_id)?.queue.take([toWaiter(row, process)])
-      for (const id of ids) byId.get(id)?.queue.takeWhole()
-    },
-  }
-}
-
-function successesOf(rows: readonly KeyRow[], byId: SnapshotsById): Load | undefined {
-  const ids = idsWhere(rows, ({ successes }) => successes, Infinity)
-  if (ids.length === 0) return undefined
-  return {
-    select: statement`select * from holdfast_successes where key_id in (${joined(ids)})`,
-    take: (found) => {
-      const successes = found as unknown as Selectable<SuccessTable>[]
-      for (const id of ids) {
-        const ofKey = successes.filter((row) => row.key_id === id)
-        byId.get(id)?.resource.takeSuccesses(ofKey.map(toRemembered))
-      }
-    },
-  }
-}
-
-function referencesOf(rows: readonly KeyRow[], byId: SnapshotsById): Load | undefined {
-  const ids = idsWhere(rows, ({ refs }) => refs, REFERENCES_WHOLE)
-  if (ids.length === 0) return undefined
-  return {
-    select: statement`
-      select * from holdfast_refs where key_id in (${joined(ids)}) order by since_ms`,
-    take: (found) => {
-      for (const { key_id: id, node } of found as unknown as Selectable<ReferenceTable>[])
-        byId.get(id)?.resource.takeReferences([node])
-      for (const id of ids) byId.get(id)?.resource.takeWhole()
-    },
-  }
-}
-
-/** Whoever decides nothing needs none of them. */
-function endsOf(
-  { isReading }: TransactionContext,
-  rows: readonly KeyRow[],
-  byId: SnapshotsById,
-): Load | undefined {
-  const ids = idsWhere(rows, ({ ended_count: count }) => count, Infinity)
-  if (ids.length === 0 || isReading) return undefined
-  return {
-    select: statement`
-      select * from holdfast_ends where key_id in (${joined(ids)}) order by number`,
-    take: (found) => takeEnds(byId, found),
-  }
-}
-
-function takeEnds(byId: SnapshotsById, found: Rows): void {
-  const ofKeys = new Map<number, NumberedEnd[]>()
-  for (const row of found as unknown as Selectable<EndTable>[]) {
-    const ofKey = ofKeys.get(row.key_id)
-    if (ofKey === undefined) ofKeys.set(row.key_id, [toEnd(row)])
-    else ofKey.push(toEnd(row))
-  }
-  for (const [id, ends] of ofKeys) byId.get(id)?.ends.take(ends)
 }
 
 /** Every decision on a key asks whether the sessions of its holds are alive. */

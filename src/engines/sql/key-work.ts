@@ -11,7 +11,7 @@ import {
   loadKeys,
   loadSessionsOf,
   lockKeys,
-  selectEnds,
+  selectParts,
 } from './key-loader.ts'
 import { selectSessions, takeSessions } from './key-parts.ts'
 import type { KeyJob, KeyWorkOptions } from './key-run.ts'
@@ -56,20 +56,24 @@ export class KeyWork {
     const selects =
       sessions.size > 0 ? [selectSessions({ dialect, isReading: false }, sessions)] : []
     const isTrusted = names.every((name) => this.#cache.isTrusted(name))
-    const locks = isTrusted
-      ? [lockKeys(dialect, names, BRIEFLY)]
-      : [lockKeys(dialect, names), selectEnds(names)]
+    const lock = lockKeys(dialect, names, isTrusted ? BRIEFLY : '*')
+    // What may be needed is asked for with it, unless to ask for it later costs nothing.
+    const parts = isTrusted || dialect.guess === undefined ? [] : selectParts(names)
     const asked = this.#options.clock.asking()
     return {
-      first: [...locks, ...selects, this.#state],
+      first: [lock, ...selects, ...parts, this.#state],
       work: async (db, found) => {
         const locked = (found[0] ?? []) as unknown as FoundRow[]
         const { rows, state } = await this.#makeMissing(db, { wanted, locked })
         const stateRows = state ?? found.at(-1)
         const nowMs = asked.toNowMs(stateRows)
         const context = this.#toContext(db, stateRows, { isReading: false, nowMs })
-        if (sessions.size > 0) takeSessions(context, sessions, found[locks.length] ?? [])
-        const snapshots = await this.#load(context, rows, isTrusted ? undefined : found[1])
+        if (sessions.size > 0) takeSessions(context, sessions, found[1] ?? [])
+        const snapshots = await this.#load(
+          context,
+          rows,
+          parts.length > 0 ? found.slice(1 + selects.length) : undefined,
+        )
         this.#guesswork.note(context)
         return decideJobs(jobs, {
           options: this.#options,
@@ -85,7 +89,7 @@ export class KeyWork {
   async #load(
     context: TransactionContext,
     rows: readonly FoundRow[],
-    ends: Rows | undefined,
+    parts: readonly Rows[] | undefined,
   ): Promise<KeySnapshot[]> {
     const kept: KeySnapshot[] = []
     const whole: KeyRow[] = []
@@ -100,7 +104,7 @@ export class KeyWork {
     }
     await loadSessionsOf(context, kept)
     const loaded = [...whole, ...(await completeRows(context, brief))]
-    return [...kept, ...(await loadKeys(context, loaded, ends))]
+    return [...kept, ...(await loadKeys(context, loaded, parts))]
   }
 
   /** Keys that are wanted and have no row get one. The time is read again: that may have had to wait. */
