@@ -10,7 +10,8 @@ import type { Transactor } from './transactor.ts'
 const BATCH_MAX = 128
 const BATCH_MIN = 8
 
-interface PendingJob extends KeyJob {
+interface PendingJob {
+  readonly job: KeyJob
   readonly key: string
   readonly resolve: (outcome: Outcome) => void
   readonly reject: (error: unknown) => void
@@ -49,7 +50,7 @@ export class JobQueue {
 
   add(job: KeyJob): Promise<Outcome> {
     return new Promise((resolve, reject) => {
-      this.#pending.push({ ...job, key: keyOf(job.name), resolve, reject })
+      this.#pending.push({ job, key: keyOf(job.name), resolve, reject })
       this.#schedule()
     })
   }
@@ -108,12 +109,12 @@ export class JobQueue {
     const most = this.#sizeOfBatch()
     // Whoever comes after one that stays behind must not pass it.
     const behind = new Set(this.#busyKeys)
-    for (const job of this.#pending) {
-      if (batch.length < most && !behind.has(job.key)) {
-        batch.push(job)
+    for (const one of this.#pending) {
+      if (batch.length < most && !behind.has(one.key)) {
+        batch.push(one)
       } else {
-        rest.push(job)
-        behind.add(job.key)
+        rest.push(one)
+        behind.add(one.key)
       }
     }
     this.#pending = rest
@@ -124,9 +125,9 @@ export class JobQueue {
   async #run(batch: readonly PendingJob[]): Promise<void> {
     const { onCommitted } = this.#options
     try {
-      const result = await this.#decide(batch)
+      const result = await this.#decide(batch.map(({ job }) => job))
       const answer = (): void => {
-        for (const [index, job] of batch.entries()) job.resolve(result.outcomes[index] as Outcome)
+        for (const [index, one] of batch.entries()) one.resolve(result.outcomes[index] as Outcome)
       }
       const isToldFirst = onCommitted(result)
       if (isToldFirst === undefined) answer()
@@ -134,18 +135,18 @@ export class JobQueue {
     } catch (error) {
       // One that cannot be decided or written must not take the others with it.
       if (batch.length > 1 && isRefused(error)) {
-        for (const job of batch) await this.#run([job])
+        for (const one of batch) await this.#run([one])
         return
       }
-      for (const job of batch) job.reject(error)
+      for (const { reject } of batch) reject(error)
     }
   }
 
-  async #decide(batch: readonly PendingJob[]): Promise<WorkResult> {
+  async #decide(jobs: readonly KeyJob[]): Promise<WorkResult> {
     const { work, transactor } = this.#options
-    const guess = await work.guess(batch)
+    const guess = await work.guess(jobs)
     const result = guess && (await transactor.tryGuess(guess))
-    return result ?? transactor.writeScript(work.plan(batch))
+    return result ?? transactor.writeScript(work.plan(jobs))
   }
 }
 

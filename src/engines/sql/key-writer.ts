@@ -30,11 +30,10 @@ export function writeKeys(
   const changed = snapshots.filter(({ isChanged }) => isChanged)
   const due = new Map(changed.map((one) => [one, nextLookAtMs(context, one)]))
   const ends = new Map(changed.map((one) => [one, one.ends.write(context.nowMs, one.version + 1)]))
-  const rows = [...ends].map(([one, { count }]) => ({
-    ...toKeyRow(context, one),
-    ended_count: count,
-    due_at_ms: orNever(due.get(one) ?? Infinity),
-  }))
+  const rows = changed.map((one) => {
+    const endedCount = ends.get(one)?.count ?? 0
+    return toKeyRow(context, one, { endedCount, dueAtMs: due.get(one) ?? Infinity })
+  })
   const partial = changed.filter(({ isWhole }) => !isWhole)
   const statements = [
     ...removalsOf(context, changed),
@@ -202,7 +201,11 @@ function dueStatements(
   ]
 }
 
-function toKeyRow({ nowMs }: TransactionContext, snapshot: KeySnapshot): Row {
+function toKeyRow(
+  { nowMs }: TransactionContext,
+  snapshot: KeySnapshot,
+  { endedCount, dueAtMs }: { readonly endedCount: number; readonly dueAtMs: number },
+): Row {
   const passes = snapshot.everyPass
   return {
     id: snapshot.id,
@@ -219,7 +222,9 @@ function toKeyRow({ nowMs }: TransactionContext, snapshot: KeySnapshot): Row {
     passes: passes.some((count) => count > 0)
       ? JSON.stringify(Array.from(passes, (n) => n ?? 0))
       : null,
+    ended_count: endedCount,
     ended_until_ms: snapshot.ends.untilMs(nowMs),
+    due_at_ms: orNever(dueAtMs),
   }
 }
 
