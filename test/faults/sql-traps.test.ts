@@ -126,8 +126,8 @@ describe.each(DATABASES)('on a database of $name', (kind) => {
         name === 'postgres'
           ? sql<{ count: number }>`select deadlocks as count from pg_stat_database
             where datname = current_database()`
-          : sql<{ count: number }>`select variable_value as count
-            from information_schema.global_status where variable_name = 'Innodb_deadlocks'`
+          : sql<{ count: number }>`select "count" as count
+            from information_schema.innodb_metrics where name = 'lock_deadlocks'`
       const before = await readCount(deadlocks)
       const ready = createGate()
       const go = createGate()

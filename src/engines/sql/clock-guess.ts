@@ -3,7 +3,7 @@ import type { Clock } from '../../time/clock.ts'
 /** A guess is of use only if it is sure to be behind the clock by no more than this. */
 export const BEHIND_MS_MAX = 4
 
-/** What was heard is forgotten after one to two of these: no two clocks run at the same rate for long. */
+/** What was heard is forgotten after a few of these: no two clocks run at the same rate for long. */
 const STRETCH_MS = 5_000
 
 /** What has to be added to our clock: at least the one and less than the other. */

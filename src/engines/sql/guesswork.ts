@@ -64,10 +64,11 @@ export class Guesswork {
     const nowMs = Math.max(clockMs, ...snapshots.map(({ decidedAtMs }) => decidedAtMs))
     const context = this.#toContext(nowMs, sessions)
     for (const snapshot of snapshots) snapshot.reopen(context)
+    // The clock is read when nothing has to be waited for any more.
     const guards = [
       lockUnchanged(dialect, snapshots),
-      this.#selectState(dialect, context),
       ...(sessions.size > 0 ? [lockSessions(dialect, [...sessions.values()])] : []),
+      this.#selectState(dialect, context),
     ]
     try {
       const { last, toResult } = await decideJobs(jobs, {
@@ -79,7 +80,8 @@ export class Guesswork {
       return {
         statements: [...guards, ...last],
         toResult: (found) => {
-          this.#noteState(asked.toNowMs(found[1]), found[1])
+          const state = found[guards.length - 1]
+          this.#noteState(asked.toNowMs(state), state)
           return toResult(found.slice(guards.length))
         },
         onRefuted: () => cache.doubt(names),

@@ -18,6 +18,8 @@ export class HoldsSnapshot {
   /** By owner; `undefined` for one that is known not to hold. */
   readonly #holds = new Map<string, Hold | undefined>()
   #sorted: readonly Hold[] | undefined
+  /** Owners whose holds are new, or changed, and of those that ended. */
+  readonly added: Set<string> = new Set()
   readonly changed: Set<string> = new Set()
   readonly gone: Set<string> = new Set()
   readonly ends: EndedHold[] = []
@@ -80,10 +82,13 @@ export class HoldsSnapshot {
   }
 
   set(hold: Hold): void {
-    if (this.#holds.get(hold.owner) === undefined) this.count += 1
-    this.#put(hold.owner, hold)
-    this.changed.add(hold.owner)
-    this.gone.delete(hold.owner)
+    const { owner } = hold
+    const isNew = this.#holds.get(owner) === undefined
+    if (isNew) this.count += 1
+    // One that ended in the same transaction still has its row.
+    if (isNew && !this.gone.delete(owner)) this.added.add(owner)
+    else if (!this.added.has(owner)) this.changed.add(owner)
+    this.#put(owner, hold)
     if (hold.writes > 0) this.writerOwner = hold.owner
     else if (this.writerOwner === hold.owner) this.writerOwner = null
   }
@@ -110,13 +115,14 @@ export class HoldsSnapshot {
     this.#put(hold.owner, undefined)
     this.count -= 1
     this.changed.delete(hold.owner)
-    this.gone.add(hold.owner)
+    if (!this.added.delete(hold.owner)) this.gone.add(hold.owner)
     if (this.writerOwner === hold.owner) this.writerOwner = null
     this.ends.push({ hold, end })
   }
 
   /** All of it was written. Whoever does not hold is not kept in mind. */
   commit(): void {
+    this.added.clear()
     this.changed.clear()
     this.gone.clear()
     this.ends.length = 0

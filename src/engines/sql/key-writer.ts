@@ -39,7 +39,7 @@ export function writeKeys(
     ...removalsOf(context, changed),
     ...additionsTo(context, changed),
     ...writeEnds(ends),
-    ...put(context, 'holdfast_keys', { by: ['id'], rows }),
+    ...changeKeys(context, rows),
     ...dueStatements(partial, due),
   ]
   return {
@@ -120,12 +120,14 @@ function removeFrom(table: TableName, { id, column, gone }: Removal): Statement 
 
 function additionsTo(context: TransactionContext, snapshots: readonly KeySnapshot[]): Statement[] {
   const { nowMs } = context
-  const holds = snapshots.flatMap(({ id, held }) =>
-    [...held.changed].flatMap((owner) => held.find(owner) ?? []).map((hold) => toHoldRow(id, hold)),
-  )
-  const waiters = snapshots.flatMap(({ id, queue }) =>
-    [...queue.changed].flatMap((place) => queue.at(place) ?? []).map((one) => toWaiterRow(id, one)),
-  )
+  const holds = (which: 'added' | 'changed'): Row[] =>
+    snapshots.flatMap(({ id, held }) =>
+      [...held[which]].flatMap((owner) => held.find(owner) ?? []).map((one) => toHoldRow(id, one)),
+    )
+  const waiters = (which: 'added' | 'changed'): Row[] =>
+    snapshots.flatMap(({ id, queue }) =>
+      [...queue[which]].flatMap((at) => queue.at(at) ?? []).map((one) => toWaiterRow(id, one)),
+    )
   const references = snapshots.flatMap(({ id, resource }) =>
     [...resource.addedNodes].map((node) => ({ key_id: id, node, since_ms: nowMs })),
   )
@@ -136,8 +138,10 @@ function additionsTo(context: TransactionContext, snapshots: readonly KeySnapsho
   )
   const history = snapshots.flatMap((snapshot) => historyOf(context, snapshot))
   return [
-    ...put(context, 'holdfast_holds', { by: ['key_id', 'owner'], rows: holds }),
-    ...put(context, 'holdfast_waiters', { by: ['key_id', 'place'], rows: waiters }),
+    ...insertAll('holdfast_holds', holds('added')),
+    ...put(context, 'holdfast_holds', { by: ['key_id', 'owner'], rows: holds('changed') }),
+    ...insertAll('holdfast_waiters', waiters('added')),
+    ...put(context, 'holdfast_waiters', { by: ['key_id', 'place'], rows: waiters('changed') }),
     ...put(context, 'holdfast_refs', { by: ['key_id', 'node'], rows: references }),
     ...put(context, 'holdfast_successes', { by: ['key_id', 'type'], rows: successes }),
     ...insertAll('holdfast_history', history),
@@ -238,6 +242,16 @@ function writeEnds(ends: ReadonlyMap<KeySnapshot, EndsWritten>): Statement[] {
       : [statement`delete from holdfast_ends where key_id = ${id} and number < ${keptFrom}`],
   )
   return [...removals, ...insertAll('holdfast_ends', rows)]
+}
+
+const KEY_TEXTS: ReadonlySet<string> = new Set(['writer', 'passes'])
+
+/** They are locked, and so they are there. */
+function changeKeys({ dialect }: TransactionContext, rows: readonly Row[]): Statement[] {
+  return inParts(rows).map((part) => {
+    const put = { by: ['id'], fixed: ['space', 'name'], rows: part }
+    return dialect.change('holdfast_keys', put, KEY_TEXTS)
+  })
 }
 
 function put({ dialect }: TransactionContext, table: TableName, upsert: Upsert): Statement[] {

@@ -44,7 +44,8 @@ export class QueueSnapshot {
   readonly #waiters = new Map<number, PlacedWaiter>()
   /** The places of those. */
   readonly #placesOf = new Map<string, Set<number>>()
-  /** Places of waiters that were added or changed, and of those that left. */
+  /** Places of waiters that are new, or changed, and of those that left. */
+  readonly added: Set<number> = new Set()
   readonly changed: Set<number> = new Set()
   readonly gone: Set<number> = new Set()
   /** Waiters of each lane that came or went since they were counted. */
@@ -178,6 +179,7 @@ export class QueueSnapshot {
     this.loaded.ahead.set(placed.place, this.#lengthOfLaneIfKnown(waiter.lane))
     this.#grow(waiter, 1)
     this.#put(placed)
+    this.added.add(placed.place)
     return placed
   }
 
@@ -190,6 +192,7 @@ export class QueueSnapshot {
     const { place } = this.#find(before)
     if (waiter.upgrade && !before.upgrade) this.#grow(before, -1)
     this.#put({ ...waiter, place, process })
+    if (!this.added.has(place)) this.changed.add(place)
   }
 
   remove(waiter: Waiter): PlacedWaiter {
@@ -197,7 +200,7 @@ export class QueueSnapshot {
     this.#waiters.delete(placed.place)
     this.#placesOf.get(placed.owner)?.delete(placed.place)
     this.changed.delete(placed.place)
-    this.gone.add(placed.place)
+    if (!this.added.delete(placed.place)) this.gone.add(placed.place)
     this.#sorted = undefined
     this.length -= 1
     this.#grow(placed, -1)
@@ -206,6 +209,7 @@ export class QueueSnapshot {
 
   /** All of it was written. Of a long queue the first are kept. */
   commit(): void {
+    this.added.clear()
     this.changed.clear()
     this.gone.clear()
     this.loaded.hasDue = false
@@ -237,7 +241,6 @@ export class QueueSnapshot {
 
   #put(waiter: PlacedWaiter): void {
     this.#note(waiter)
-    this.changed.add(waiter.place)
     this.#sorted = undefined
   }
 

@@ -111,6 +111,9 @@ export interface SqlDialect {
   /** Inserts rows, at least one; those that are there get all other columns of these. `by` is the primary key. */
   upsert(table: TableName, put: Upsert): Statement
 
+  /** Changes rows that are all there, at least one. `texts` are those of the columns that are not numbers. */
+  change(table: TableName, put: Upsert, texts: ReadonlySet<string>): Statement
+
   /** Makes the rows of keys that have none. The last statement finds them and those that were there, locked. */
   insertKeys(names: readonly KeyName[]): readonly Statement[]
 
@@ -137,6 +140,8 @@ export interface SqlDialect {
 
 export interface Upsert {
   readonly by: readonly string[]
+  /** Columns that are as they are where the row is there. */
+  readonly fixed?: readonly string[]
   readonly rows: readonly Row[]
 }
 

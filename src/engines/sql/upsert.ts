@@ -2,10 +2,16 @@ import { joined, type Statement, statement, type Value, words } from './statemen
 import type { Row, TableName, Upsert } from './sql-dialect.ts'
 
 /** As SQLite and PostgreSQL say it. */
-export function upsertOnConflict(table: TableName, { by, rows }: Upsert): Statement {
-  const set = restOf({ by, rows }).map((column) => `${column} = excluded.${column}`)
-  const conflict = `on conflict (${by.join(', ')}) do update set ${set.join(', ')}`
-  return statement`${insertInto(table, rows)} ${words(conflict)}`
+export function upsertOnConflict(table: TableName, put: Upsert): Statement {
+  const { by, rows } = put
+  const set = setFrom(put, (column) => `${column} = excluded.${column}`)
+  const conflict = words(`on conflict (${by.join(', ')}) do update set`)
+  return statement`${insertInto(table, rows)} ${conflict} ${set}`
+}
+
+/** What is set in rows that are there, each column to something of the new one. */
+export function setFrom(put: Upsert, toSet: (column: string) => string): Statement {
+  return words(restOf(put).map(toSet).join(', '))
 }
 
 /** As SQLite and PostgreSQL say it. */
@@ -25,15 +31,30 @@ export function inParts(rows: readonly Row[]): (readonly Row[])[] {
   return parts
 }
 
-/** However many rows there are. */
+/** Rows that are new, however many there are. A column in which none of them has anything is left out. */
 export function insertAll(table: TableName, rows: readonly Row[]): Statement[] {
-  return inParts(rows).map((part) => insertInto(table, part))
+  return inParts(rows).map((part) => {
+    const isUsed = (column: string): boolean => part.some((row) => row[column] !== null)
+    return insertInto(table, part, Object.keys(part[0] ?? {}).filter(isUsed))
+  })
 }
 
 /** All rows in one statement; they have the same columns. */
-export function insertInto(table: TableName, rows: readonly Row[]): Statement {
-  const columns = Object.keys(rows[0] ?? {})
-  const texts = [`insert into ${table} (${columns.map(quoted).join(', ')}) values (`]
+export function insertInto(
+  table: TableName,
+  rows: readonly Row[],
+  columns: readonly string[] = Object.keys(rows[0] ?? {}),
+): Statement {
+  const into = words(`insert into ${table} (${columns.map(quoted).join(', ')})`)
+  return statement`${into} values ${valuesOf(rows, columns)}`
+}
+
+/** A list of rows, each in brackets. */
+export function valuesOf(
+  rows: readonly Row[],
+  columns: readonly string[] = Object.keys(rows[0] ?? {}),
+): Statement {
+  const texts = ['(']
   const values: Value[] = []
   for (const row of rows) {
     for (const column of columns) {
@@ -47,9 +68,9 @@ export function insertInto(table: TableName, rows: readonly Row[]): Statement {
 }
 
 /** The columns that are set where the row is there. */
-export function restOf({ by, rows }: Upsert): string[] {
+function restOf({ by, fixed = [], rows }: Upsert): string[] {
   const names = Object.keys(rows[0] ?? {})
-  return names.filter((name) => !by.includes(name)).map(quoted)
+  return names.filter((name) => !by.includes(name) && !fixed.includes(name)).map(quoted)
 }
 
 /** Some of the names are words of some databases. */

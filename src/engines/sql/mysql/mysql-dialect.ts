@@ -16,7 +16,7 @@ import type {
   WatchTerms,
 } from '../sql-dialect.ts'
 import { joined, type Statement, statement, toLiteral, words } from '../statement.ts'
-import { insertInto, restOf } from '../upsert.ts'
+import { insertInto, setFrom } from '../upsert.ts'
 import { withSchemaLock } from './mysql-schema-lock.ts'
 
 /** Every collation of text takes some different names for one, if only by the spaces at their ends. */
@@ -88,8 +88,13 @@ export const mysqlDialect: SqlDialect = {
 
   upsert(table: TableName, put: Upsert): Statement {
     // MariaDB does not know the alias for new rows that MySQL would rather have.
-    const set = restOf(put).map((column) => `${column} = values(${column})`)
-    return statement`${insertInto(table, put.rows)} on duplicate key update ${words(set.join(', '))}`
+    const set = setFrom(put, (column) => `${column} = values(${column})`)
+    return statement`${insertInto(table, put.rows)} on duplicate key update ${set}`
+  },
+
+  /** A list of new rows to join takes longer. */
+  change(table: TableName, put: Upsert): Statement {
+    return this.upsert(table, put)
   },
 
   /** A delete knows no hint. What is joined first is the list, and each of its numbers is looked up. */

@@ -9,11 +9,13 @@ import type {
   KeyName,
   SqlDialect,
   SqlFailure,
+  TableName,
+  Upsert,
   ViewTerms,
   WatchTerms,
 } from '../sql-dialect.ts'
-import { joined, type Statement, statement, toLiteral } from '../statement.ts'
-import { insertInto, removeListed, upsertOnConflict } from '../upsert.ts'
+import { joined, type Statement, statement, toLiteral, words } from '../statement.ts'
+import { insertInto, removeListed, setFrom, upsertOnConflict, valuesOf } from '../upsert.ts'
 import { CHANNEL, toPayloads } from './postgres-ring.ts'
 
 /** The collation of the database may take two names for one, or order them by its language. */
@@ -84,6 +86,17 @@ export const postgresDialect: SqlDialect = {
   run: (db, statements) => runTogether(db, statements, (value) => toLiteral(value, quote)),
 
   upsert: upsertOnConflict,
+
+  /** A value without anything beside it has no type. */
+  change(table: TableName, put: Upsert, texts: ReadonlySet<string>): Statement {
+    const columns = Object.keys(put.rows[0] ?? {})
+    const isText = (column: string): boolean => texts.has(column.slice(1, -1))
+    const set = setFrom(put, (one) => `${one} = fresh.${one}::${isText(one) ? 'text' : 'bigint'}`)
+    const named = words(columns.map((column) => `"${column}"`).join(', '))
+    const same = put.by.map((column) => `${table}.${column} = fresh.${column}`)
+    return statement`update ${words(table)} set ${set}
+      from (values ${valuesOf(put.rows)}) as fresh (${named}) where ${words(same.join(' and '))}`
+  },
 
   removeAll: removeListed,
 

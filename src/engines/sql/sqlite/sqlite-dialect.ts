@@ -7,10 +7,12 @@ import type {
   KeyName,
   SqlDialect,
   SqlFailure,
+  TableName,
+  Upsert,
   ViewTerms,
 } from '../sql-dialect.ts'
-import { type Statement, statement, toLiteral, type Value } from '../statement.ts'
-import { insertInto, removeListed, upsertOnConflict } from '../upsert.ts'
+import { type Statement, statement, toLiteral, type Value, words } from '../statement.ts'
+import { insertInto, removeListed, setFrom, upsertOnConflict, valuesOf } from '../upsert.ts'
 import { isBusy, whenFree } from './sqlite-busy.ts'
 
 /** Text is compared byte by byte here unless something else is asked for. */
@@ -54,6 +56,16 @@ export const sqliteDialect: SqlDialect = {
   run: (db, statements) => runInTurn(db, statements, WRITTEN_OUT),
 
   upsert: upsertOnConflict,
+
+  change(table: TableName, put: Upsert): Statement {
+    const columns = Object.keys(put.rows[0] ?? {})
+    const named = columns.map((column, index) => `column${index + 1} as "${column}"`)
+    const fresh = statement`select ${words(named.join(', '))} from (values ${valuesOf(put.rows)})`
+    const same = put.by.map((column) => `${table}.${column} = fresh.${column}`)
+    return statement`update ${words(table)}
+      set ${setFrom(put, (column) => `${column} = fresh.${column}`)}
+      from (${fresh}) as fresh where ${words(same.join(' and '))}`
+  },
 
   removeAll: removeListed,
 
