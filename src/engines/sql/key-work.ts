@@ -69,10 +69,12 @@ export class KeyWork {
         const nowMs = asked.toNowMs(stateRows)
         const context = this.#toContext(db, stateRows, { isReading: false, nowMs })
         if (sessions.size > 0) takeSessions(context, sessions, found[1] ?? [])
+        // A key that was missing may have been made by somebody else, who was not done when that was asked.
+        const isAsked = parts.length > 0 && state === undefined
         const snapshots = await this.#load(
           context,
           rows,
-          parts.length > 0 ? found.slice(1 + selects.length) : undefined,
+          isAsked ? found.slice(1 + selects.length) : undefined,
         )
         this.#guesswork.note(context)
         return decideJobs(jobs, {

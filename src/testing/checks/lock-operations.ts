@@ -114,10 +114,15 @@ function unseenHoldsOf(request: LockRequest): Timed[] {
   const untold = untoldAttempts(request)
   const left = isLeaver ? entries.slice(0, 1) : []
   const attempts = op === 'acquire' && isLeaver ? left : new Set([...left, ...untold])
-  return [...attempts].flatMap(({ call }): Timed[] => [
-    { operation: { kind: 'acquire', owner, mode }, call, ret: Infinity },
-    { operation: { kind: 'expire', owner }, call, ret: Infinity },
-  ])
+  return [...attempts].flatMap(({ call, outcome }): Timed[] => {
+    const possible: ReadWriteOperation[] = [
+      { kind: 'acquire', owner, mode },
+      { kind: 'expire', owner },
+    ]
+    // What was given to somebody who had given up is taken back, and no more than that.
+    if (op === 'acquire' && outcome === 'info') possible.push({ kind: 'release', owner, mode })
+    return possible.map((operation) => ({ operation, call, ret: Infinity }))
+  })
 }
 
 /** Refusals that only a request can get that stood in the queue, whether or not it was told so. */

@@ -41,6 +41,11 @@ const DURABLE = {
 
 type Space = 'lock' | 'operation'
 
+interface RunKind {
+  readonly space: Space
+  readonly crashes: boolean
+}
+
 /** One run of several clients against one engine, everything that it needs, and its record. */
 class Run {
   readonly #rig: EngineRig
@@ -111,8 +116,11 @@ class Run {
     }
   }
 
-  /** That the record has a legal explanation, and is long enough for that to mean something. */
-  assertExplained(retentionMs: number): void {
+  /**
+   * That the record has a legal explanation, and is long enough for that to mean something. Returns what
+   * could not be decided, because the search would have taken too long.
+   */
+  assertExplained(retentionMs: number): readonly string[] {
     const options: CheckOptions = {
       retentionMs: this.#rig.ms(retentionMs),
       waiterSilenceMs: this.#rig.ms(CLAIM_MS),
@@ -120,14 +128,15 @@ class Run {
       queueSurvivesRestart: this.#rig.capabilities.queueSurvivesRestart,
       ...(this.#rig.isVirtual ? { clockRateError: 0 } : {}),
     }
-    const { verdict, violations, undecided, counts } = checkHistory(
+    const { violations, undecided, counts } = checkHistory(
       this.#recording.recorder.history(),
       options,
     )
     const seed = `seed ${this.#random.seed}`
     const shown = violations.slice(0, 5).map(({ property, message }) => `${property}: ${message}`)
-    assert.equal(verdict, 'pass', [seed, ...shown, ...undecided].join('\n'))
+    assert.equal(violations.length, 0, [seed, ...shown].join('\n'))
     assert.ok(counts.ok >= SUCCESSES_MIN, `${seed}: only ${counts.ok} calls went well`)
+    return undecided
   }
 }
 
@@ -139,16 +148,25 @@ function listSeeds(rig: EngineRig): string[] {
   return [...fixed, randomUUID()]
 }
 
-async function explainAll(rig: EngineRig, space: Space, crashes: boolean): Promise<void> {
+/** One run. Returns what of it could not be decided. */
+async function explain(rig: EngineRig, seed: string, kind: RunKind): Promise<readonly string[]> {
+  const { space, crashes } = kind
+  const run = new Run(rig, new Random(seed), space)
+  await run.work('first', crashes ? VISITS / 2 : VISITS)
+  if (crashes) {
+    await run.crash()
+    await run.work('second', VISITS / 2)
+  }
+  await run.heal()
+  return run.assertExplained(crashes ? LONG_RETENTION_MS : RETENTION_MS)
+}
+
+/** What is undecided is not a pass: the like of it is tried once more. */
+async function explainAll(rig: EngineRig, kind: RunKind): Promise<void> {
   for (const seed of listSeeds(rig)) {
-    const run = new Run(rig, new Random(seed), space)
-    await run.work('first', crashes ? VISITS / 2 : VISITS)
-    if (crashes) {
-      await run.crash()
-      await run.work('second', VISITS / 2)
-    }
-    await run.heal()
-    run.assertExplained(crashes ? LONG_RETENTION_MS : RETENTION_MS)
+    if ((await explain(rig, seed, kind)).length === 0) continue
+    const undecided = await explain(rig, `${seed}-again`, kind)
+    assert.deepEqual(undecided, [], `seed ${seed}`)
   }
 }
 
@@ -157,22 +175,22 @@ export const concurrentHistoriesSuite: EngineSuite = {
   name: 'concurrent histories',
   tests: [
     engineTest('what clients see of locks has a legal explanation', OPTIONS, async (rig) => {
-      await explainAll(rig, 'lock', false)
+      await explainAll(rig, { space: 'lock', crashes: false })
     }),
 
     engineTest('what nodes see of operations has a legal explanation', OPTIONS, async (rig) => {
-      await explainAll(rig, 'operation', false)
+      await explainAll(rig, { space: 'operation', crashes: false })
     }),
 
     engineTest('what clients see of locks through a crash is explained', DURABLE, async (rig) => {
-      await explainAll(rig, 'lock', true)
+      await explainAll(rig, { space: 'lock', crashes: true })
     }),
 
     engineTest(
       'what nodes see of operations through a crash is explained',
       DURABLE,
       async (rig) => {
-        await explainAll(rig, 'operation', true)
+        await explainAll(rig, { space: 'operation', crashes: true })
       },
     ),
   ],

@@ -27,3 +27,21 @@ describe('a waiter that was not told that it waits', () => {
     ],
   )
 })
+
+/** One who reads asks to read once more; an observer sees it twice, and then once again. */
+const seenTwice = (ret: number): Story =>
+  new Story()
+    .acquire('a', [0, 1], { mode: 'read', reqId: 'a', token: 1, reads: 1, writes: 0 })
+    .op(['acquire', 'a'], [2, ret], { mode: 'read', reqId: 'again', token: 1 })
+    .check([3, 4], { holders: [{ owner: 'a', reads: 2, writes: 0, token: 1 }] })
+    .check([5, 6], { holders: [{ owner: 'a', reads: 1, writes: 0, token: 1 }] })
+
+describe('a step that was entered', () => {
+  tellAll(
+    (evidence) => [...checkLinearizabilityByKey(evidence).violations],
+    [
+      ['may be taken back from who gave up', null, seenTwice(Infinity)],
+      ['stays with who was told of it', 'nothing explains', seenTwice(2.5)],
+    ],
+  )
+})
