@@ -50,10 +50,7 @@ export function insertInto(
 }
 
 /** A list of rows, each in brackets. */
-export function valuesOf(
-  rows: readonly Row[],
-  columns: readonly string[] = Object.keys(rows[0] ?? {}),
-): Statement {
+export function valuesOf(rows: readonly Row[], columns: readonly string[]): Statement {
   const texts = ['(']
   const values: Value[] = []
   for (const row of rows) {
@@ -68,9 +65,15 @@ export function valuesOf(
 }
 
 /** The columns that are set where the row is there. */
-function restOf({ by, fixed = [], rows }: Upsert): string[] {
-  const names = Object.keys(rows[0] ?? {})
-  return names.filter((name) => !by.includes(name) && !fixed.includes(name)).map(quoted)
+function restOf(put: Upsert): string[] {
+  return columnsToSet(put)
+    .filter((name) => !put.by.includes(name))
+    .map(quoted)
+}
+
+/** The same, and those that say which row it is. */
+export function columnsToSet({ fixed = [], rows }: Upsert): string[] {
+  return Object.keys(rows[0] ?? {}).filter((name) => !fixed.includes(name))
 }
 
 /** Some of the names are words of some databases. */

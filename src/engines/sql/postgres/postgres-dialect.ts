@@ -15,7 +15,14 @@ import type {
   WatchTerms,
 } from '../sql-dialect.ts'
 import { joined, type Statement, statement, toLiteral, words } from '../statement.ts'
-import { insertInto, removeListed, setFrom, upsertOnConflict, valuesOf } from '../upsert.ts'
+import {
+  columnsToSet,
+  insertInto,
+  removeListed,
+  setFrom,
+  upsertOnConflict,
+  valuesOf,
+} from '../upsert.ts'
 import { CHANNEL, toPayloads } from './postgres-ring.ts'
 
 /** The collation of the database may take two names for one, or order them by its language. */
@@ -89,13 +96,13 @@ export const postgresDialect: SqlDialect = {
 
   /** A value without anything beside it has no type. */
   change(table: TableName, put: Upsert, texts: ReadonlySet<string>): Statement {
-    const columns = Object.keys(put.rows[0] ?? {})
+    const columns = columnsToSet(put)
     const isText = (column: string): boolean => texts.has(column.slice(1, -1))
     const set = setFrom(put, (one) => `${one} = fresh.${one}::${isText(one) ? 'text' : 'bigint'}`)
     const named = words(columns.map((column) => `"${column}"`).join(', '))
     const same = put.by.map((column) => `${table}.${column} = fresh.${column}`)
     return statement`update ${words(table)} set ${set}
-      from (values ${valuesOf(put.rows)}) as fresh (${named}) where ${words(same.join(' and '))}`
+      from (values ${valuesOf(put.rows, columns)}) as fresh (${named}) where ${words(same.join(' and '))}`
   },
 
   removeAll: removeListed,

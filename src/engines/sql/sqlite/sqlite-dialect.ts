@@ -12,7 +12,14 @@ import type {
   ViewTerms,
 } from '../sql-dialect.ts'
 import { type Statement, statement, toLiteral, type Value, words } from '../statement.ts'
-import { insertInto, removeListed, setFrom, upsertOnConflict, valuesOf } from '../upsert.ts'
+import {
+  columnsToSet,
+  insertInto,
+  removeListed,
+  setFrom,
+  upsertOnConflict,
+  valuesOf,
+} from '../upsert.ts'
 import { isBusy, whenFree } from './sqlite-busy.ts'
 
 /** Text is compared byte by byte here unless something else is asked for. */
@@ -58,9 +65,9 @@ export const sqliteDialect: SqlDialect = {
   upsert: upsertOnConflict,
 
   change(table: TableName, put: Upsert): Statement {
-    const columns = Object.keys(put.rows[0] ?? {})
+    const columns = columnsToSet(put)
     const named = columns.map((column, index) => `column${index + 1} as "${column}"`)
-    const fresh = statement`select ${words(named.join(', '))} from (values ${valuesOf(put.rows)})`
+    const fresh = statement`select ${words(named.join(', '))} from (values ${valuesOf(put.rows, columns)})`
     const same = put.by.map((column) => `${table}.${column} = fresh.${column}`)
     return statement`update ${words(table)}
       set ${setFrom(put, (column) => `${column} = fresh.${column}`)}
