@@ -57,7 +57,8 @@ export interface SqlEngineParts {
 /**
  * Locks in a database. Each command is a transaction: it locks the row of its key, shows the law what is
  * there, writes what the law changes, and commits; the answer goes out after that. Commands that come
- * together go into one transaction.
+ * together go into one transaction. A process that knows the key may decide first and have the lock and the
+ * look done with the writing.
  *
  * The database is the truth: nothing is kept here that could be lost with this process, except the calls
  * that it holds open.
