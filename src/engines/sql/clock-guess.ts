@@ -47,9 +47,11 @@ export class ClockGuess {
   }
 
   #begin(nowMs: number, heard: Bounds): void {
-    this.#before = nowMs < this.#stretchEndsAtMs + STRETCH_MS ? this.#present : UNKNOWN
+    const isLate = nowMs >= this.#stretchEndsAtMs + STRETCH_MS
+    this.#before = isLate ? UNKNOWN : this.#present
     this.#present = heard
     this.#stretchEndsAtMs = nowMs + STRETCH_MS
+    if (isLate) this.#shownMs = -Infinity
   }
 
   /** `undefined` if too little was heard of late. */
