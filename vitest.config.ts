@@ -71,7 +71,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   return {
     test: {
       pool: 'forks',
-      maxWorkers: 2,
+      maxWorkers: 3,
       // A condition is waited for until it holds; on a busy machine that takes longer than a second.
       expect: { poll: { timeout: 30 * SECOND_MS } },
       env: isLong ? { HOLDFAST_TEST_DOSE: 'long' } : {},
