@@ -35,7 +35,20 @@ export function toLockOperations(evidence: Evidence): Map<string, Timed[]> {
     add(subjectOf(entry), operationsOfEntry(entry))
   }
   for (const item of unseen) add(item.request.subject, item.holds)
+  for (const entry of entries) {
+    if (entry.op !== 'cancel' || entry.outcome === 'fail') continue
+    for (const request of requests) add(request.subject, undoneBy(entry, request))
+  }
   return operations
+}
+
+// Whoever cancels while the answer is under way may be told of a grant that is taken back.
+function undoneBy(cancel: HistoryEntry, request: LockRequest): Timed[] {
+  const { op, owner, mode, subject, entries, verdict, answered } = request
+  if (op !== 'acquire' || verdict !== 'granted' || answered < cancel.call) return []
+  if (subject !== subjectOf(cancel) || owner !== ownerOf(cancel)) return []
+  if (cancel.reqId !== undefined && cancel.reqId !== entries[0]?.reqId) return []
+  return [{ operation: { kind: 'undo', owner, mode }, call: cancel.call, ret: Infinity }]
 }
 
 /** For each token of a subject the next smaller one, leaving out those whose origin is unsure. */
@@ -120,7 +133,7 @@ function unseenHoldsOf(request: LockRequest): Timed[] {
       { kind: 'expire', owner },
     ]
     // What was given to somebody who had given up is taken back, and no more than that.
-    if (op === 'acquire' && outcome === 'info') possible.push({ kind: 'release', owner, mode })
+    if (op === 'acquire' && outcome === 'info') possible.push({ kind: 'undo', owner, mode })
     return possible.map((operation) => ({ operation, call, ret: Infinity }))
   })
 }

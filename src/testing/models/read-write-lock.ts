@@ -39,6 +39,11 @@ export type ReadWriteOperation =
    * the first moment at which it can happen, its end is open. With a token, it ends that hold only.
    */
   | { readonly kind: 'expire'; readonly owner: string; readonly token?: number | undefined }
+  /**
+   * A step that was granted to an owner who had given it up is taken back. Always optional, like the end of
+   * a hold. Of an upgrade nobody was told, so the hold has the token from before.
+   */
+  | { readonly kind: 'undo'; readonly owner: string; readonly mode: LockMode }
   | { readonly kind: 'read'; readonly holders: readonly SeenHolder[] }
 
 export type LockMode = 'read' | 'write'
@@ -100,6 +105,8 @@ export const readWriteLock: SequentialModel<ReadWriteState, ReadWriteOperation> 
         return withoutHolds(state, ({ owner }) => operation.owner ?? owner)
       case 'expire':
         return expire(state, operation)
+      case 'undo':
+        return undo(state, operation)
       case 'read':
         return isSeen(state, operation.holders) ? state : null
     }
@@ -153,11 +160,24 @@ function release(
   const hold = findHold(state, operation.owner)
   if (hold === undefined || !holdsMode(hold, operation.mode)) return null
   if (!mayHaveToken(hold, operation.token)) return null
-  const mode = operation.mode ?? (hold.writes > 0 ? 'write' : 'read')
+  return withoutStep(state, hold, operation.mode ?? (hold.writes > 0 ? 'write' : 'read'))
+}
+
+function withoutStep(state: ReadWriteState, hold: ModelHold, mode: LockMode): ReadWriteState {
   const reads = hold.reads - Number(mode === 'read')
   const writes = hold.writes - Number(mode === 'write')
   if (reads + writes > 0) return withHold(state, { ...hold, reads, writes })
-  return withoutHolds(state, () => operation.owner)
+  return withoutHolds(state, () => hold.owner)
+}
+
+function undo(
+  state: ReadWriteState,
+  { owner, mode }: Extract<ReadWriteOperation, { kind: 'undo' }>,
+): ReadWriteState | null {
+  const hold = findHold(state, owner)
+  if (hold === undefined || !holdsMode(hold, mode)) return null
+  const isUpgrade = mode === 'write' && hold.writes === 1 && hold.reads > 0
+  return withoutStep(state, isUpgrade ? { ...hold, token: null, above: 0 } : hold, mode)
 }
 
 function expire(

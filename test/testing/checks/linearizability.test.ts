@@ -45,3 +45,23 @@ describe('a step that was entered', () => {
     ],
   )
 })
+
+/** One of two readers asks to write, and calls that off, while the other leaves. */
+const upgradeCancelled = (cancelledAt: number): Story =>
+  new Story()
+    .acquire('a', [0, 1], { mode: 'read', reqId: 'a', token: 1, reads: 1, writes: 0 })
+    .acquire('b', [0, 1], { mode: 'read', reqId: 'b', token: 2, reads: 1, writes: 0 })
+    .op(['acquire', 'a'], [2, 9], { mode: 'write', reqId: 'up', token: 3, reads: 1, writes: 1 })
+    .op(['cancel', 'a'], [cancelledAt, cancelledAt + 1], { reqId: 'up' })
+    .release('b', [4, 5])
+    .check([20, 21], { holders: [{ owner: 'a', reads: 1, writes: 0, token: 1 }] })
+
+describe('an upgrade that was granted', () => {
+  tellAll(
+    (evidence) => [...checkLinearizabilityByKey(evidence).violations],
+    [
+      ['may be taken back from who calls it off meanwhile', null, upgradeCancelled(7)],
+      ['stays with who calls it off too late', 'nothing explains', upgradeCancelled(10)],
+    ],
+  )
+})
