@@ -8,9 +8,10 @@ import type { KeyJob, KeyWorkOptions } from './key-run.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import type { SnapshotCache } from './snapshot-cache.ts'
 import type { Connection, GuessTerms, KeyName, SqlDialect } from './sql-dialect.ts'
-import { joined, type Rows, type Statement, statement, words } from './statement.ts'
+import { joined, type Statement, statement, words } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
 import type { Guess } from './transactor.ts'
+import { isWatchedBy } from './watch-notice.ts'
 
 export interface GuessworkOptions {
   readonly work: KeyWorkOptions
@@ -81,7 +82,7 @@ export class Guesswork {
         statements: [...guards, ...last],
         toResult: (found) => {
           const state = found[guards.length - 1]
-          this.#noteState(asked.toNowMs(state), state)
+          this.#isWatched = isWatchedBy(state, asked.toNowMs(state))
           return toResult(found.slice(guards.length))
         },
         onRefuted: () => cache.doubt(names),
@@ -130,11 +131,6 @@ export class Guesswork {
     const isTime = this.#options.work.clock.isGood(nowMs)
     const isSame = isWatched ? isTime : statement`${isTime} and watched <= ${nowMs}`
     return selectUnless(dialect, isSame)
-  }
-
-  #noteState(nowMs: number, rows: Rows | undefined): void {
-    const watched = rows?.[0]?.['watched'] as number | null | undefined
-    this.#isWatched = typeof watched !== 'number' || watched > nowMs
   }
 }
 

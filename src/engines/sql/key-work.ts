@@ -22,6 +22,7 @@ import type { Connection, KeyName } from './sql-dialect.ts'
 import { type Rows, type Statement, statement, words } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
 import type { Guess, Script } from './transactor.ts'
+import { isWatchedBy } from './watch-notice.ts'
 
 /** Whether an absent key may have a row after a command. The others find nothing there and change nothing. */
 function makesKey(command: KeyCommand): boolean {
@@ -155,7 +156,7 @@ export class KeyWork {
     const { dialect, settings, process } = this.#options
     const [state] = (rows ?? []) as unknown as StateRow[]
     if (state === undefined) throw new Error('holdfast_state has lost its row')
-    const isWatched = state.watched === null || state.watched > nowMs
+    const isWatched = isWatchedBy(rows, nowMs)
     const sessions: TransactionContext['sessions'] = new Map()
     const { floor } = state
     return { db, dialect, settings, process, nowMs, isReading, isWatched, floor, sessions }
@@ -169,7 +170,6 @@ type FoundRow = KeyRow | LockedRow
 
 interface StateRow {
   readonly floor: number
-  readonly watched: number | null
 }
 
 function namesOf(jobs: readonly KeyJob[]): { wanted: KeyName[]; known: KeyName[] } {

@@ -3,7 +3,7 @@ import { SystemClock } from '../../time/system-clock.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import type { SqlDialect } from './sql-dialect.ts'
 import { toUnavailable } from './sql-errors.ts'
-import { words } from './statement.ts'
+import { type Rows, words } from './statement.ts'
 import type { Transactor } from './transactor.ts'
 
 /** For how long events are written after somebody last said that they watch, and how long they are kept. */
@@ -12,6 +12,12 @@ export const WATCHED_MS = 60_000
 /** A transaction that has been under way for longer is stuck, and nobody can watch. */
 const UNDER_WAY_MS_MAX = 10_000
 const POLL_MS = 10
+
+/** Whether events are to be written, by what was read of the row; nothing was while somebody is about to write it. */
+export function isWatchedBy(rows: Rows | undefined, nowMs: number): boolean {
+  const watchedUntilMs = rows?.[0]?.['watched']
+  return typeof watchedUntilMs !== 'number' || watchedUntilMs > nowMs
+}
 
 export interface WatchNoticeOptions {
   readonly dialect: SqlDialect
