@@ -26,6 +26,9 @@ const SILENCE_MS = 3_500
 /** How much of the grace may pass without a sign before we must not believe that we still hold. */
 const GRACE_TRUSTED = 0.8
 
+/** How much of the grace a pause between two streams may take at most. */
+const GRACE_RESTED = 0.2
+
 const GRACE_MS_DEFAULT = 5_000
 
 /**
@@ -61,9 +64,13 @@ export class OperationStream {
     const { clock, retryMs, maxRetries } = this.#options.settings
     const { signal } = this.#end
     let failures = 0
+    let hasOpened = false
+    let openedAtMs = 0
     while (!signal.aborted) {
       try {
         await this.#readOnce(() => {
+          hasOpened = true
+          openedAtMs = clock.nowMs()
           failures = 0
         })
       } catch (error) {
@@ -71,7 +78,11 @@ export class OperationStream {
         // Before the first opening somebody waits for it; later the poll behind it does the asking.
         if (!isPassing(error) || failures > maxRetries) this.#opened.reject(error as Error)
       }
-      if (!signal.aborted) await pause(clock, failures === 0 ? 0 : retryMs, [signal])
+      // Who was heard must hear from us within the grace, however seldom we were told to try again.
+      const restMs = hasOpened ? Math.min(retryMs, this.#graceMs * GRACE_RESTED) : retryMs
+      // What lasted is opened anew at once; who closes every stream is not asked without a pause.
+      const hasLasted = failures === 0 && clock.nowMs() - openedAtMs >= restMs
+      if (!signal.aborted) await pause(clock, hasLasted ? 0 : restMs, [signal])
     }
     this.#opened.reject(createError('LOCK_ABORTED', 'the stream was closed'))
   }

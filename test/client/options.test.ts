@@ -14,6 +14,10 @@ function shortestGap(times: readonly number[]): number {
   return Math.min(...times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0)))
 }
 
+async function untilAsked(stub: StubServer, path: string, times: number): Promise<void> {
+  while (stub.timesOf(path).length < times) await new Promise((resolve) => setImmediate(resolve))
+}
+
 describe('the options of a lock client', () => {
   it.each([0, 1, 4])('say how often it tries again: maxRetries %i', async (maxRetries) => {
     await using stub = await StubServer.listen(({ request }) => request.socket.destroy())
@@ -38,6 +42,37 @@ describe('the options of a lock client', () => {
     }
   })
 
+  it('hold for streams that are closed as soon as they are open: retryInterval', async () => {
+    await using stub = await StubServer.listen(({ path, response }) => {
+      if (path !== '/lock/subscribe') return sendJson(response, 200, QUEUED)
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end()
+    })
+    const options = { server: stub.url, nodeId: 'n', retryInterval: '150ms' } as const
+    await using client = new LockClient(options)
+    const abort = new AbortController()
+    const locking = client.lock(PULL, { signal: abort.signal })
+    await untilAsked(stub, '/lock/subscribe', 4)
+    abort.abort()
+    await expect(locking).rejects.toMatchObject({ code: 'LOCK_ABORTED' })
+    const times = stub.timesOf('/lock/subscribe')
+    expect(shortestGap(times)).toBeGreaterThanOrEqual(150 - EARLY_MS)
+  })
+
+  it('do not make it miss the grace of its session: a long retryInterval', async () => {
+    await using stub = await StubServer.listen(({ path, response }) => {
+      if (path !== '/lock/subscribe') return sendJson(response, 200, QUEUED)
+      const headers = { 'content-type': 'text/event-stream', 'session-grace-ms': '500' }
+      response.writeHead(200, headers).end()
+    })
+    const options = { server: stub.url, nodeId: 'n', retryInterval: '1h' } as const
+    await using client = new LockClient(options)
+    const abort = new AbortController()
+    const locking = client.lock(PULL, { signal: abort.signal })
+    await untilAsked(stub, '/lock/subscribe', 2)
+    abort.abort()
+    await expect(locking).rejects.toMatchObject({ code: 'LOCK_ABORTED' })
+  })
+
   it('say how often it asks while it waits: pollInterval', async () => {
     await using stub = await StubServer.listen(({ path, response }) => {
       sendJson(response, 200, path === '/lock/status' ? WAITING : QUEUED)
@@ -46,9 +81,7 @@ describe('the options of a lock client', () => {
     await using client = new LockClient({ ...options, pollInterval: '100ms' })
     const abort = new AbortController()
     const locking = client.lock(PULL, { signal: abort.signal })
-    while (stub.timesOf('/lock/status').length < 4) {
-      await new Promise((resolve) => setImmediate(resolve))
-    }
+    await untilAsked(stub, '/lock/status', 4)
     abort.abort()
     await expect(locking).rejects.toMatchObject({ code: 'LOCK_ABORTED' })
     const times = stub.timesOf('/lock/status')
