@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 
 import type { Disk, DiskFile, WriteMode } from './disk.ts'
@@ -29,12 +29,7 @@ export class NodeDisk implements Disk {
   /** Makes the directory if it does not exist, with its parents, durably. */
   static async open(directory: string): Promise<NodeDisk> {
     const path = resolve(directory)
-    const firstMade = await mkdir(path, { recursive: true, mode: DIRECTORY_PERMISSIONS })
-    if (firstMade !== undefined) {
-      for (let made = path; made.length >= firstMade.length; made = dirname(made)) {
-        await syncDirectory(dirname(made))
-      }
-    }
+    await makeDirectory(path)
     return new NodeDisk(path)
   }
 
@@ -67,6 +62,29 @@ export class NodeDisk implements Disk {
     const flags = constants.O_RDWR | extraFlags | syncFlag
     const handle = await open(join(this.#directory, name), flags, FILE_PERMISSIONS)
     return new NodeDiskFile(handle, mode === 'synced' && syncFlag === 0)
+  }
+}
+
+/** Node's own way to make the parents too has no end where the system says that there is no such place. */
+async function makeDirectory(path: string): Promise<void> {
+  if (await isDirectory(path)) return
+  const parent = dirname(path)
+  if (parent !== path) await makeDirectory(parent)
+  try {
+    await mkdir(path, { mode: DIRECTORY_PERMISSIONS })
+  } catch (error) {
+    // Another process may have made it in between.
+    if (!(await isDirectory(path))) throw error
+  }
+  await syncDirectory(parent)
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw error
   }
 }
 

@@ -45,6 +45,23 @@ describe('a directory of the file system', () => {
     await file.close()
   })
 
+  it('is made once by many who want it at the same time, with its parents', async () => {
+    const path = join(directory, 'some', 'where', 'else')
+    await Promise.all(Array.from({ length: 8 }, () => NodeDisk.open(path)))
+    expect((await stat(path)).isDirectory()).toBe(true)
+  })
+
+  it('is refused where a file is, or is on the way', async () => {
+    await writeFile(join(directory, 'file'), '')
+    const open = (...names: string[]): Promise<NodeDisk> => NodeDisk.open(join(directory, ...names))
+    await expect(open('file')).rejects.toMatchObject({ code: 'EEXIST' })
+    await expect(open('file', 'below')).rejects.toMatchObject({ code: 'ENOTDIR' })
+  })
+
+  it.runIf(process.platform === 'linux')('is refused where the system has no place', async () => {
+    await expect(NodeDisk.open('/proc/holdfast/data')).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
   it.each(['buffered', 'synced'] as const)('writes and reads a %s file anywhere', async (mode) => {
     const disk = await NodeDisk.open(directory)
     const file = await disk.create('a', mode)
