@@ -60,7 +60,7 @@ describe.each(DATABASES)('on a database of $name', (kind) => {
     if (name !== 'sqlite') await waitUntilBlocked(administrator, 1)
     await rest(1_200)
     const blockedUntilMs = performance.now()
-    await blocker.end()
+    await blocker.close()
     const outcome = await asked
     expect(outcome).toMatchObject({ kind: 'granted', leaseMs: LONG_MS })
     const { holders } = await engine.read({ kind: 'inspect', key: 'k' })
@@ -204,7 +204,7 @@ describe.each(DATABASES)('on a database of $name', (kind) => {
       engine.watch({}, () => {}),
     ])
     await rest(500)
-    await blocker.end()
+    await blocker.close()
     const [second, other] = await calls
     expect([second.kind, other.kind]).toEqual(['granted', 'granted'])
   })

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { connect } from '../../src/locks/connect.ts'
 import type { ConnectOptions } from '../../src/locks/lock-options.ts'
 import type { Locks } from '../../src/locks/locks.ts'
-import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../engines/sql/test-servers.ts'
+import { MYSQL, POSTGRES, SQLITE } from '../engines/sql/test-servers.ts'
+import { useServer } from '../engines/sql/use-server.ts'
 import { findFreePort } from '../services/free-port.ts'
 import { runProgram } from './run-program.ts'
 import { rejectionOf } from './virtual-locks.ts'
 
-const START_MS_MAX = 120_000
 const PROGRAM_MS_MAX = 60_000
 
 async function open(url: string, options?: ConnectOptions): Promise<Locks> {
@@ -30,12 +30,7 @@ describe.each([
   },
   { kind: MYSQL, toUrls: (url: string) => [url, url.replace('mysql:', 'mariadb:')], wakeMs: 50 },
 ])('connect to a database of $kind.name', ({ kind, toUrls, wakeMs }) => {
-  let server: TestServer
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
+  const server = useServer(kind)
 
   async function createUrls(): Promise<[string, string]> {
     return toUrls(await server.create()) as [string, string]

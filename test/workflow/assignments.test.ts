@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openWorkflowLeases } from '../../src/workflow/open-workflow-leases.ts'
 import type { WorkflowLeases } from '../../src/workflow/workflow-leases.ts'
-import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../engines/sql/test-servers.ts'
+import { MYSQL, POSTGRES, SQLITE } from '../engines/sql/test-servers.ts'
+import { useServer } from '../engines/sql/use-server.ts'
 import { WorkflowRig } from './workflow-rig.ts'
 
 const KEY = 'node:123:fetch'
@@ -41,14 +42,9 @@ const COUNTS = {
 } as const
 
 describe.each([SQLITE, POSTGRES, MYSQL])('assignments on $name', (kind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let rig: WorkflowRig
   let leases: WorkflowLeases
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     rig = new WorkflowRig(kind, await server.create())

@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { openWorkflowLeases } from '../../src/workflow/open-workflow-leases.ts'
 import type { WorkflowLeases } from '../../src/workflow/workflow-leases.ts'
-import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../engines/sql/test-servers.ts'
+import { MYSQL, POSTGRES, SQLITE } from '../engines/sql/test-servers.ts'
+import { useServer } from '../engines/sql/use-server.ts'
 import type { Order } from './lease-process.ts'
 
 const PROGRAM = fileURLToPath(new URL('lease-process.ts', import.meta.url))
@@ -13,14 +14,9 @@ const COUNT = 25
 const LEASE_MS = 6_000
 
 describe.each([SQLITE, POSTGRES, MYSQL])('two processes on $name', (kind) => {
-  let server: TestServer
+  const server = useServer(kind)
   const children: ChildProcess[] = []
   const opened: WorkflowLeases[] = []
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
 
   afterEach(async () => {
     for (const child of children.splice(0)) child.kill('SIGKILL')

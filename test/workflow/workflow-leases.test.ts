@@ -1,24 +1,20 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createError, isLockError } from '../../src/engine/errors.ts'
 import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
 import { openWorkflowLeases } from '../../src/workflow/open-workflow-leases.ts'
 import type { WorkflowLeases } from '../../src/workflow/workflow-leases.ts'
-import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../engines/sql/test-servers.ts'
+import { MYSQL, POSTGRES, SQLITE } from '../engines/sql/test-servers.ts'
+import { useServer } from '../engines/sql/use-server.ts'
 import { WorkflowRig } from './workflow-rig.ts'
 
 const KEY = 'workflow:123'
 const START_MS_MAX = 120_000
 
 describe.each([SQLITE, POSTGRES, MYSQL])('workflow leases on $name', (kind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let rig: WorkflowRig
   let leases: WorkflowLeases
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     rig = new WorkflowRig(kind, await server.create())

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-servers.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { MYSQL, POSTGRES, SQLITE } from '../../engines/sql/test-servers.ts'
+import { useServer } from '../../engines/sql/use-server.ts'
 import { ServeRig, type Serving } from './served-process.ts'
 
 const TIMEOUT_MS = 120_000
@@ -12,12 +13,7 @@ describe.each([
   { kind: POSTGRES, toUrl: (url: string) => url },
   { kind: MYSQL, toUrl: (url: string) => url },
 ])('servers on one database, in $kind.name', { timeout: TIMEOUT_MS }, ({ kind, toUrl }) => {
-  let server: TestServer
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, TIMEOUT_MS)
-  afterAll(() => server.stop())
+  const server = useServer(kind)
 
   it('say so when their settings of the law differ, at the start and in their metrics', async () => {
     const engine = toUrl(await server.create())

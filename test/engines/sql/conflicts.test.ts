@@ -1,11 +1,10 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { Connection, SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
-import { MYSQL, POSTGRES, type TestServer } from './test-servers.ts'
-
-const START_MS_MAX = 300_000
+import { MYSQL, POSTGRES } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
 /** What a server says to one of two transactions that stood in each other's way. */
 const CONFLICTS = [
@@ -63,25 +62,15 @@ async function readCount(db: Connection, query: string): Promise<number> {
 }
 
 describe.each([POSTGRES, MYSQL])('on $name', (kind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let engine: LockEngine
   let administrator: SqlDatabase
 
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
-
   beforeEach(async () => {
     const where = await server.create()
-    engine = await openSqlEngine(() => kind.open(where))
-    administrator = await kind.open(where)
+    engine = server.closing(await openSqlEngine(() => kind.open(where)))
+    administrator = server.closing(await kind.open(where))
   })
-  afterEach(async () => {
-    await engine.close()
-    await administrator.close()
-  })
-
   const cases = CONFLICTS.filter((one) => one.kind === kind).flatMap(({ what, code }) =>
     MOMENTS.map((table) => ({ what, code, table })),
   )

@@ -1,37 +1,30 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { lockKeys } from '../../../src/engines/sql/key-loader.ts'
 import { migrate } from '../../../src/engines/sql/migrate.ts'
 import type { Connection, KeyName, SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import { createGate, holdOpen, readNowMs, transact, waitUntilBlocked } from './row-locks.ts'
-import { MYSQL, POSTGRES, type TestServer } from './test-servers.ts'
+import { MYSQL, POSTGRES } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
-const START_MS_MAX = 60_000
 const A: KeyName = { space: 'lock', name: 'a' }
 const B: KeyName = { space: 'lock', name: 'b' }
 
 /** SQLite has no rows to lock and no connection to lose. */
 describe.each([POSTGRES, MYSQL])('a server of $name', (kind) => {
   const isPostgres = kind === POSTGRES
-  let server: TestServer
+  const server = useServer(kind)
   let database: SqlDatabase
   let other: SqlDatabase
 
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
-
   beforeEach(async () => {
     const where = await server.create()
-    database = await kind.open(where)
-    other = await kind.open(where)
+    database = server.closing(await kind.open(where))
+    other = server.closing(await kind.open(where))
     await migrate(database)
     const { db, dialect } = database
     await dialect.run(db, dialect.insertKeys([A, B]))
   })
-  afterEach(() => Promise.all([database.close(), other.close()]))
-
   const classify = (error: unknown): string => database.dialect.classify(error)
 
   async function readSession(db: Connection): Promise<number> {
@@ -88,7 +81,7 @@ describe.each([POSTGRES, MYSQL])('a server of $name', (kind) => {
     })
     expect(found).toMatchObject([B])
     expect(made).toMatchObject(missing)
-    await held.end()
+    await held.close()
   })
 
   it.each([
@@ -98,7 +91,7 @@ describe.each([POSTGRES, MYSQL])('a server of $name', (kind) => {
     const { dialect } = database
     const held = await holdOpen(database, (db) => dialect.run(db, dialect.insertKeys([name])))
     expect(await listFree(other)).not.toContain(name.name)
-    await held.end()
+    await held.close()
     expect(await listFree(other)).toContain(name.name)
   })
 
@@ -126,7 +119,7 @@ describe.each([POSTGRES, MYSQL])('a server of $name', (kind) => {
       await lock(db, A)
     })
     expect(classify(await failureOf(late))).toBe('conflict')
-    await held.end()
+    await held.close()
   })
 
   it('calls a statement that an operator stopped a conflict', async () => {
@@ -140,7 +133,7 @@ describe.each([POSTGRES, MYSQL])('a server of $name', (kind) => {
     await waitUntilBlocked(other, 1)
     await stopStatement(session)
     expect(classify(await failure)).toBe('conflict')
-    await held.end()
+    await held.close()
   })
 
   it('calls a connection that was cut between statements lost, and makes another', async () => {
@@ -165,7 +158,7 @@ describe.each([POSTGRES, MYSQL])('a server of $name', (kind) => {
     await waitUntilBlocked(other, 1)
     await cut(session)
     expect(classify(await failure)).toBe('connection')
-    await held.end()
+    await held.close()
     await transact(database, (db) => lock(db, A))
   })
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { lockKeys } from '../../../src/engines/sql/key-loader.ts'
 import { migrate } from '../../../src/engines/sql/migrate.ts'
 import type { Connection, KeyName, SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
@@ -10,34 +10,21 @@ import { insertInto } from '../../../src/engines/sql/upsert.ts'
 import { ID_BYTES_MAX, KEY_BYTES_MAX, OWNER_BYTES_MAX } from '../../../src/law/limits.ts'
 import { compareNames, problemWithName } from '../../../src/law/names.ts'
 import { readNowMs } from './row-locks.ts'
-import { MYSQL, POSTGRES, SQLITE, type TestServer } from './test-servers.ts'
-
-const START_MS_MAX = 60_000
+import { MYSQL, POSTGRES, SQLITE } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
 describe.each([SQLITE, POSTGRES, MYSQL])('a database of $name', (kind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let where: string
   let database: SqlDatabase
-  const opened: SqlDatabase[] = []
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     where = await server.create()
     database = await open()
     await migrate(database)
   })
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((one) => one.close()))
-  })
-
   async function open(): Promise<SqlDatabase> {
-    const one = await kind.open(where)
-    opened.push(one)
-    return one
+    return server.closing(await kind.open(where))
   }
 
   it.each([

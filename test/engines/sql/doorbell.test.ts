@@ -1,13 +1,13 @@
 import type { KyselyPlugin, RootOperationNode } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { Doorbell } from '../../../src/engines/sql/doorbell.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { MYSQL, POSTGRES, type ServerKind, SQLITE, type TestServer } from './test-servers.ts'
+import { MYSQL, POSTGRES, type ServerKind, SQLITE } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
-const START_MS_MAX = 300_000
 const LONG_MS = 600_000
 
 /** Nothing but the doorbell wakes a process whose clock never rings: nothing is asked for again, nothing is swept. */
@@ -36,22 +36,16 @@ describe.each([
   { kind: POSTGRES, delayMs: 0 },
   { kind: MYSQL, delayMs: 50 },
 ])('a waiter of another process on $kind.name', ({ kind, delayMs }) => {
-  let server: TestServer
-  const engines: LockEngine[] = []
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
-  afterEach(() => Promise.all(engines.splice(0).map((engine) => engine.close())))
+  const server = useServer(kind)
 
   /** One who holds, one who waits and is told nothing by the database, and how often it looks. */
   async function meet(): Promise<{ holder: LockEngine; waiter: LockEngine; looks: LookCounter }> {
     const where = await server.create()
     const looks = new LookCounter()
-    const holder = await openSqlEngine(() => kind.open(where))
-    const waiter = await openSqlEngine(() => openDeaf(kind, where, looks), { clock: STANDING })
-    engines.push(holder, waiter)
+    const holder = server.closing(await openSqlEngine(() => kind.open(where)))
+    const options = { clock: STANDING }
+    const waiter = await openSqlEngine(() => openDeaf(kind, where, looks), options)
+    server.closing(waiter)
     return { holder, waiter, looks }
   }
 

@@ -1,38 +1,25 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
-import { type HeldTransaction, holdOpen } from './row-locks.ts'
-import { MYSQL, POSTGRES, type ServerKind, type TestServer } from './test-servers.ts'
+import { holdOpen } from './row-locks.ts'
+import { MYSQL, POSTGRES, type ServerKind } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
-const START_MS_MAX = 300_000
 const TTL_MS = 500
 /** Far longer than it takes, and far shorter than anybody would stand in the way. */
 const WAIT_MS = 60_000
 
 describe.each([POSTGRES, MYSQL])('what is due on $name', (kind: ServerKind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let database: SqlDatabase
   let engine: LockEngine
-  let held: HeldTransaction | undefined
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     const where = await server.create()
-    engine = await openSqlEngine(() => kind.open(where))
-    database = await kind.open(where)
-  })
-
-  afterEach(async () => {
-    await held?.end()
-    await engine.close()
-    await database.close()
+    engine = server.closing(await openSqlEngine(() => kind.open(where)))
+    database = server.closing(await kind.open(where))
   })
 
   const acquire = (key: string): Promise<unknown> =>
@@ -48,13 +35,15 @@ describe.each([POSTGRES, MYSQL])('what is due on $name', (kind: ServerKind) => {
       requestId: '1',
       waitMs: WAIT_MS,
     })
-    held = await holdOpen(database, (db) =>
-      sql`select id from holdfast_keys where space = 'lock' and name = 'theirs' for update`.execute(
-        db,
+    const held = server.closing(
+      await holdOpen(database, (db) =>
+        sql`select id from holdfast_keys where space = 'lock' and name = 'theirs' for update`.execute(
+          db,
+        ),
       ),
     )
     expect(await waiting).toMatchObject({ kind: 'granted' })
-    await held.end()
+    await held.close()
     const left = async (): Promise<number> =>
       (await engine.read({ kind: 'inspect', key: 'theirs' })).holders.length
     expect(await left()).toBe(0)

@@ -1,37 +1,28 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
-import { MYSQL, POSTGRES, type TestServer } from './test-servers.ts'
-
-const START_MS_MAX = 300_000
+import { MYSQL, POSTGRES } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
 /** On SQLite nobody else can do anything in the middle of a transaction. */
 describe.each([POSTGRES, MYSQL])('a key of $name that two processes make at once', (kind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let here: LockEngine
   let there: LockEngine
   let meanwhile: (() => Promise<unknown>) | undefined
 
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-
-  afterAll(() => server.stop())
-
   beforeEach(async () => {
     const where = await server.create()
-    here = await openSqlEngine(async () =>
+    const open = async (): Promise<SqlDatabase> =>
       interrupt(await kind.open(where), async () => {
         const work = meanwhile
         meanwhile = undefined
         await work?.()
-      }),
-    )
-    there = await openSqlEngine(() => kind.open(where))
+      })
+    here = server.closing(await openSqlEngine(open))
+    there = server.closing(await openSqlEngine(() => kind.open(where)))
   })
-
-  afterEach(() => Promise.all([here.close(), there.close()]))
 
   const acquire = { kind: 'acquire', key: 'k', requestId: '1', mode: 'write' } as const
 

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { FaultProxy } from '../../../src/testing/fault-proxy.ts'
 import { createStillClock, GuessingProcess } from './guessing-process.ts'
-import { MYSQL, POSTGRES, type TestServer } from './test-servers.ts'
-
-const START_MS_MAX = 300_000
+import { MYSQL, POSTGRES } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
 describe.each([POSTGRES, MYSQL])('who decides without looking, on $name,', (kind) => {
-  let server: TestServer
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-
-  afterAll(() => server.stop())
+  const server = useServer(kind)
 
   it('is told that the database is away, and that nothing was sent', async () => {
     const url = new URL(await server.create())
     const proxy = await FaultProxy.listen({ target: { port: Number(url.port) } })
     url.port = String(proxy.port)
     const options = { clock: createStillClock(() => 1_000), isClockOurs: true }
-    const here = await GuessingProcess.open(() => kind.open(url.href), options)
+    const here = server.closing(await GuessingProcess.open(() => kind.open(url.href), options))
     for (const key of ['k1', 'k2']) await here.acquire('a', key)
     await proxy.close()
     // What was sent on a connection that is gone may have arrived; then there is none to send anything on.
@@ -28,6 +21,5 @@ describe.each([POSTGRES, MYSQL])('who decides without looking, on $name,', (kind
       code: 'LOCK_ENGINE_UNAVAILABLE',
       applied: 'no',
     })
-    await here.engine.close()
   })
 })

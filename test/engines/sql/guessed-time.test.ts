@@ -1,43 +1,28 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import { createStillClock, GuessingProcess } from './guessing-process.ts'
-import { type HeldTransaction, holdOpen, waitUntilBlocked } from './row-locks.ts'
-import { MYSQL, POSTGRES, type ServerKind, type TestServer } from './test-servers.ts'
+import { holdOpen, waitUntilBlocked } from './row-locks.ts'
+import { MYSQL, POSTGRES, type ServerKind } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
-const START_MS_MAX = 300_000
 /** Far longer than a test takes, so that nothing is over unless somebody sets the clock. */
 const TTL_MS = 600_000
 const FAR_MS = 2 * TTL_MS
 
 describe.each([POSTGRES, MYSQL])('who guesses the time, on $name,', (kind: ServerKind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let database: SqlDatabase
   let process: GuessingProcess
-  let held: HeldTransaction | undefined
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     const where = await server.create()
-    database = await kind.open(where)
+    database = server.closing(await kind.open(where))
     await sql`create table test_clock (offset_ms bigint not null)`.execute(database.db)
     await sql`insert into test_clock values (0)`.execute(database.db)
     const clock = createStillClock(() => 0)
-    process = await GuessingProcess.open(async () => withTestClock(await kind.open(where)), {
-      clock,
-    })
-  })
-
-  afterEach(async () => {
-    await held?.end()
-    held = undefined
-    await process.engine.close()
-    await database.close()
+    const open = async (): Promise<SqlDatabase> => withTestClock(await kind.open(where))
+    process = server.closing(await GuessingProcess.open(open, { clock }))
   })
 
   /** From now on the clock of the database shows this much more than it would. */
@@ -94,13 +79,15 @@ describe.each([POSTGRES, MYSQL])('who guesses the time, on $name,', (kind: Serve
   it('reads the clock when it has the key, however long it waited for that', async () => {
     await acquire('a')
     await learnTime()
-    held = await holdOpen(database, (db) =>
-      sql`select id from holdfast_keys where name = 'k' for update`.execute(db),
+    const held = server.closing(
+      await holdOpen(database, (db) =>
+        sql`select id from holdfast_keys where name = 'k' for update`.execute(db),
+      ),
     )
     const asking = process.during(() => acquire('b'))
     await waitUntilBlocked(database, 1)
     await setClock(FAR_MS)
-    await held.end()
+    await held.close()
     expect(await asking).toMatchObject({ result: { kind: 'granted' }, refuted: 1 })
   })
 
@@ -111,13 +98,15 @@ describe.each([POSTGRES, MYSQL])('who guesses the time, on $name,', (kind: Serve
     await learnTime()
     const known = await process.during(() => process.acquire('a', 'k', { session: 's' }))
     expect(known).toMatchObject({ trips: 1, refuted: 0 })
-    held = await holdOpen(database, (db) =>
-      sql`select id from holdfast_sessions where id = 's' for update`.execute(db),
+    const held = server.closing(
+      await holdOpen(database, (db) =>
+        sql`select id from holdfast_sessions where id = 's' for update`.execute(db),
+      ),
     )
     const asking = process.during(() => process.acquire('a', 'k', { session: 's' }))
     await waitUntilBlocked(database, 1)
     await setClock(FAR_MS)
-    await held.end()
+    await held.close()
     expect(await asking).toMatchObject({ result: { kind: 'refused' }, refuted: 1 })
   })
 })

@@ -1,54 +1,41 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { WatchEvent } from '../../../src/engine/engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import { WATCHED_MS } from '../../../src/engines/sql/watch-notice.ts'
 import { createStillClock, GuessingProcess } from './guessing-process.ts'
-import { type HeldTransaction, holdOpen, waitUntilBlocked } from './row-locks.ts'
-import { MYSQL, POSTGRES, type ServerKind, type TestServer } from './test-servers.ts'
+import { holdOpen, waitUntilBlocked } from './row-locks.ts'
+import { MYSQL, POSTGRES, type ServerKind } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
-const START_MS_MAX = 300_000
 /** How often the other process begins to watch while this one goes on. */
 const WATCHES = 5
 const CYCLES = 20
 const ROUND_TRIPS = 10
 
 describe.each([POSTGRES, MYSQL])('who knows of no watcher, on $name,', (kind: ServerKind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let database: SqlDatabase
   let here: GuessingProcess
   let there: GuessingProcess
   let nowMs: number
-  let held: HeldTransaction | undefined
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     nowMs = 1_000_000
     const where = await server.create()
     const options = { clock: createStillClock(() => nowMs), isClockOurs: true }
-    here = await GuessingProcess.open(() => kind.open(where), options)
-    there = await GuessingProcess.open(() => kind.open(where), options)
-    database = await kind.open(where)
+    here = server.closing(await GuessingProcess.open(() => kind.open(where), options))
+    there = server.closing(await GuessingProcess.open(() => kind.open(where), options))
+    database = server.closing(await kind.open(where))
     await here.acquire('first', 'k')
     await here.release('first', 'k')
   })
 
-  afterEach(async () => {
-    await held?.end()
-    held = undefined
-    await here.engine.close()
-    await there.engine.close()
-    await database.close()
-  })
-
   it('keeps them waiting until what it has decided is over', async () => {
     await here.acquire('a', 'k')
-    held = await holdOpen(database, (db) =>
-      db.selectFrom('holdfast_holds').selectAll().forUpdate().execute(),
+    const held = server.closing(
+      await holdOpen(database, (db) =>
+        db.selectFrom('holdfast_holds').selectAll().forUpdate().execute(),
+      ),
     )
     const releasing = here.during(() => here.release('a', 'k'))
     await waitUntilBlocked(database, 1)
@@ -62,7 +49,7 @@ describe.each([POSTGRES, MYSQL])('who knows of no watcher, on $name,', (kind: Se
     // Whatever is not waited for has happened by then.
     for (let trip = 0; trip < ROUND_TRIPS; trip += 1) await there.engine.read({ kind: 'stats' })
     expect(isWatching).toBe(false)
-    await held.end()
+    await held.close()
     expect(await releasing).toMatchObject({ result: { kind: 'released' }, trips: 1, refuted: 0 })
     await opening
     await here.acquire('b', 'k')

@@ -1,46 +1,31 @@
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import { ENDED_REMEMBERED_MS } from '../../../src/law/limits.ts'
 import type { Outcome } from '../../../src/law/outcomes.ts'
 import { createStillClock, GuessingProcess } from './guessing-process.ts'
 import { type HeldTransaction, holdOpen, waitUntilBlocked } from './row-locks.ts'
-import { MYSQL, POSTGRES, type ServerKind, type TestServer } from './test-servers.ts'
+import { MYSQL, POSTGRES, type ServerKind } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
-const START_MS_MAX = 300_000
 const KEYS = ['k1', 'k2', 'k3', 'k4', 'k5'] as const
 /** Which of them the other process changes, in each round. */
 const ROUNDS = [...KEYS, ...KEYS]
 
 describe.each([POSTGRES, MYSQL])('who decides without looking, on $name,', (kind: ServerKind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let database: SqlDatabase
   let here: GuessingProcess
   let there: GuessingProcess
   let nowMs: number
-  let held: HeldTransaction | undefined
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     nowMs = 1_000_000
     const where = await server.create()
     const options = { clock: createStillClock(() => nowMs), isClockOurs: true }
-    here = await GuessingProcess.open(() => kind.open(where), options)
-    there = await GuessingProcess.open(() => kind.open(where), options)
-    database = await kind.open(where)
-  })
-
-  afterEach(async () => {
-    await held?.end()
-    held = undefined
-    await here.engine.close()
-    await there.engine.close()
-    await database.close()
+    here = server.closing(await GuessingProcess.open(() => kind.open(where), options))
+    there = server.closing(await GuessingProcess.open(() => kind.open(where), options))
+    database = server.closing(await kind.open(where))
   })
 
   /** This process knows these keys now, and changed them last. Returns their tokens. */
@@ -52,12 +37,13 @@ describe.each([POSTGRES, MYSQL])('who decides without looking, on $name,', (kind
 
   /** Stands in the way of whoever wants to change this key. */
   async function holdKey(key: string): Promise<HeldTransaction> {
-    held = await holdOpen(database, (db) =>
-      sql`select id from holdfast_keys where space = 'lock' and name = ${key} for update`.execute(
-        db,
+    return server.closing(
+      await holdOpen(database, (db) =>
+        sql`select id from holdfast_keys where space = 'lock' and name = ${key} for update`.execute(
+          db,
+        ),
       ),
     )
-    return held
   }
 
   const holdersOf = async (key: string): Promise<readonly string[]> =>
@@ -170,12 +156,12 @@ describe.each([POSTGRES, MYSQL])('who decides without looking, on $name,', (kind
   it('is one of two who do so at the same time, and only one is right', async () => {
     await learn('k')
     await there.look('k')
-    const { end } = await holdKey('k')
+    const held = await holdKey('k')
     const both = Promise.all(
       [here, there].map((one, index) => one.during(() => one.acquire(`o${index}`, 'k'))),
     )
     await waitUntilBlocked(database, 2)
-    await end()
+    await held.close()
     const asked = await both
     expect(asked.reduce((sum, { refuted }) => sum + refuted, 0)).toBe(1)
     const kinds = asked.map(({ result }) => result.kind)

@@ -58,6 +58,10 @@ export class GuessingProcess {
     return { result, trips: trips - before.trips, refuted: refuted - before.refuted }
   }
 
+  close(): Promise<void> {
+    return this.engine.close()
+  }
+
   /** Nothing changes by it: a stranger has nothing to give back. */
   async look(key: string): Promise<void> {
     await this.release('stranger', key)

@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { Acquire } from '../../../src/law/commands.ts'
 import { ID_BYTES_MAX, META_BYTES_MAX, WAITERS_PER_KEY_MAX } from '../../../src/law/limits.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { MYSQL, POSTGRES, type ServerKind, SQLITE, type TestServer } from './test-servers.ts'
+import { MYSQL, POSTGRES, type ServerKind, SQLITE } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
-const START_MS_MAX = 300_000
 const TEST_MS_MAX = 300_000
 
 const isLong = process.env['HOLDFAST_TEST_DOSE'] === 'long'
@@ -21,24 +21,18 @@ const toName = (name: string): string => (isLong ? name.padEnd(ID_BYTES_MAX, '-'
 const TTL_MS = 600_000
 
 describe.each([SQLITE, POSTGRES, MYSQL])('very many at once, on $name,', (kind: ServerKind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let clock: VirtualClock
   let engine: LockEngine
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     const where = await server.create()
     clock = new VirtualClock({ nowMs: 1_000_000 })
-    engine = await openSqlEngine(() => kind.open(where), { clock, isClockOurs: true })
+    engine = server.closing(
+      await openSqlEngine(() => kind.open(where), { clock, isClockOurs: true }),
+    )
     await engine.apply({ kind: 'open-session', session: 's', graceMs: 600_000 })
   })
-
-  afterEach(() => engine.close())
 
   async function ask(more: Partial<Acquire>): Promise<void> {
     await Promise.all(

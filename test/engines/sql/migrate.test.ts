@@ -2,35 +2,24 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { migrate, NewerSchemaError } from '../../../src/engines/sql/migrate.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import { MIGRATIONS } from '../../../src/engines/sql/migrations.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
-import { MYSQL, POSTGRES, type ServerKind, SQLITE, type TestServer } from './test-servers.ts'
+import { MYSQL, POSTGRES, type ServerKind, SQLITE } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
 const PROGRAM = fileURLToPath(new URL('migrate-process.ts', import.meta.url))
 const START_MS_MAX = 60_000
 const VERSIONS = MIGRATIONS.map(({ version }) => version)
 
 describe.each([SQLITE, POSTGRES, MYSQL])('tables in $name', (kind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let where: string
-  const opened: SqlDatabase[] = []
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
-
-  afterEach(async () => {
-    await Promise.all(opened.splice(0).map((database) => database.close()))
-  })
 
   async function open(): Promise<SqlDatabase> {
-    const database = await kind.open(where)
-    opened.push(database)
-    return database
+    return server.closing(await kind.open(where))
   }
 
   it('are made once although eight start at the same time', async () => {
@@ -94,10 +83,9 @@ describe.each([SQLITE, POSTGRES, MYSQL])('tables in $name', (kind) => {
     const before = MIGRATIONS.filter(({ version }) => version <= 4)
     await migrate(database, { table: 'holdfast_migrations', migrations: before })
     await database.db.insertInto('holdfast_keys').values(IN_THE_OLD_FORM).execute()
-    const engine = await openSqlEngine(() => kind.open(where))
+    const engine = server.closing(await openSqlEngine(() => kind.open(where)))
     expect(await listKeys(database)).toMatchObject([{ name: 'k', token: 7, ended_count: 0 }])
     expect(await engine.apply(ACQUIRE)).toMatchObject({ kind: 'granted', token: 8 })
-    await engine.close()
   })
 
   it.each([

@@ -1,12 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../../src/engines/sql/migrate.ts'
 import { OldRows } from '../../../src/engines/sql/old-rows.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { MYSQL, POSTGRES, SQLITE, type TestServer } from './test-servers.ts'
+import { MYSQL, POSTGRES, SQLITE } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
-const START_MS_MAX = 300_000
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const WEEK_MS = 7 * 24 * 60 * MINUTE_MS
@@ -54,20 +54,13 @@ function countDown(from: number): number[] {
 }
 
 describe.each([SQLITE, POSTGRES, MYSQL])('what is too old on $name', (kind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let database: SqlDatabase
 
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-  afterAll(() => server.stop())
-
   beforeEach(async () => {
-    database = await kind.open(await server.create())
+    database = server.closing(await kind.open(await server.create()))
     await migrate(database)
   })
-  afterEach(() => database.close())
-
   it('is an event after a minute', async () => {
     await insertEvents(database, MINUTE_MS + 1, MINUTE_MS, 0)
     await new OldRows().remove(database.db, NOW_MS)
@@ -107,14 +100,15 @@ describe.each([SQLITE, POSTGRES, MYSQL])('what is too old on $name', (kind) => {
 })
 
 describe('an engine', () => {
+  const server = useServer(SQLITE)
+
   it('removes what is too old by itself, and nothing else', async () => {
-    const server = await SQLITE.start()
     const where = await server.create()
-    const database = await SQLITE.open(where)
+    const database = server.closing(await SQLITE.open(where))
     await migrate(database)
     const clock = new VirtualClock({ nowMs: NOW_MS })
     const options = { clock, isClockOurs: true }
-    const engine = await openSqlEngine(() => SQLITE.open(where), options)
+    server.closing(await openSqlEngine(() => SQLITE.open(where), options))
     const left = async (): Promise<number[][]> => [
       await listEvents(database),
       await listLetters(database),
@@ -134,9 +128,5 @@ describe('an engine', () => {
     expect(await left()).toEqual([[], [writtenAtMs], []])
     await clock.advance(9 * MINUTE_MS)
     expect(await left()).toEqual([[], [], []])
-
-    await engine.close()
-    await database.close()
-    await server.stop()
   })
 })

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
-import { MYSQL, POSTGRES, SQLITE, type TestServer } from './test-servers.ts'
+import { MYSQL, POSTGRES, SQLITE } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
 /** As an operator would who has something against an owner, or as a disk would that takes small rows only. */
 async function refuseOwner({ db, dialect }: SqlDatabase, owner: string): Promise<void> {
@@ -13,17 +14,12 @@ async function refuseOwner({ db, dialect }: SqlDatabase, owner: string): Promise
 }
 
 describe.each([SQLITE, POSTGRES, MYSQL])('what $name refuses to write', (kind) => {
-  let server: TestServer
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, 300_000)
-  afterAll(() => server.stop())
+  const server = useServer(kind)
 
   it('did not happen, is said so, and takes nobody with it who shared its transaction', async () => {
     const where = await server.create()
-    const engine = await openSqlEngine(() => kind.open(where))
-    const other = await kind.open(where)
+    const engine = server.closing(await openSqlEngine(() => kind.open(where)))
+    const other = server.closing(await kind.open(where))
     await refuseOwner(other, 'refused')
     const ends = await Promise.allSettled(
       ['a', 'refused', 'b'].map((owner) =>
@@ -36,7 +32,5 @@ describe.each([SQLITE, POSTGRES, MYSQL])('what $name refuses to write', (kind) =
       { status: 'fulfilled', value: { kind: 'granted' } },
     ])
     expect(await engine.read({ kind: 'inspect', key: 'k/refused' })).toMatchObject({ holders: [] })
-    await engine.close()
-    await other.close()
   })
 })

@@ -58,7 +58,7 @@ export async function transact<T>(
 
 export interface HeldTransaction {
   /** Commits, and resolves when that is done. */
-  end(): Promise<void>
+  close(): Promise<void>
 }
 
 /** A transaction that stays open once `work` is done. */
@@ -75,7 +75,7 @@ export async function holdOpen(
   })
   await Promise.race([ready.opened, ended])
   return {
-    end: () => {
+    close: () => {
       done.open()
       return ended
     },

@@ -1,15 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import type { Command } from '../../../src/law/commands.ts'
 import type { Outcome } from '../../../src/law/outcomes.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { MYSQL, POSTGRES, type ServerKind, SQLITE, type TestServer } from './test-servers.ts'
+import { MYSQL, POSTGRES, type ServerKind, SQLITE } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
 const TTL_MS = 600_000
 const CLAIM_MS = 10_000
-const START_MS_MAX = 300_000
 
 /** A process on the database, as far as the database can tell. */
 interface Process {
@@ -18,16 +18,10 @@ interface Process {
 }
 
 describe.each([SQLITE, POSTGRES, MYSQL])('two processes on $name', (kind: ServerKind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let clock: VirtualClock
   let here: Process
   let there: Process
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     clock = new VirtualClock({ nowMs: 1_000_000 })

@@ -1,41 +1,31 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine, WatchEvent, Watching } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import type { Outcome } from '../../../src/law/outcomes.ts'
 import { type HeldTransaction, holdOpen, waitUntilBlocked } from './row-locks.ts'
-import { MYSQL, POSTGRES, type ServerKind, SQLITE, type TestServer } from './test-servers.ts'
+import { MYSQL, POSTGRES, type ServerKind, SQLITE } from './test-servers.ts'
+import { useServer } from './use-server.ts'
 
-const START_MS_MAX = 300_000
 const ROUND_TRIPS = 10
 
+/** A release that has not ended, because `held` stands in its way. */
+interface Releasing {
+  readonly done: Promise<Outcome>
+  readonly held: HeldTransaction
+}
+
 describe.each([SQLITE, POSTGRES, MYSQL])('who watches on $name', (kind: ServerKind) => {
-  let server: TestServer
+  const server = useServer(kind)
   let database: SqlDatabase
   let here: LockEngine
   let there: LockEngine
-  /** Stands in the way of a transaction, until the test ends it. */
-  let held: HeldTransaction | undefined
-
-  beforeAll(async () => {
-    server = await kind.start()
-  }, START_MS_MAX)
-
-  afterAll(() => server.stop())
 
   beforeEach(async () => {
     const where = await server.create()
-    here = await openSqlEngine(() => kind.open(where))
-    there = await openSqlEngine(() => kind.open(where))
-    database = await kind.open(where)
-  })
-
-  afterEach(async () => {
-    await held?.end()
-    held = undefined
-    await here.close()
-    await there.close()
-    await database.close()
+    here = server.closing(await openSqlEngine(() => kind.open(where)))
+    there = server.closing(await openSqlEngine(() => kind.open(where)))
+    database = server.closing(await kind.open(where))
   })
 
   const acquire = (engine: LockEngine, key: string): Promise<Outcome> =>
@@ -52,14 +42,16 @@ describe.each([SQLITE, POSTGRES, MYSQL])('who watches on $name', (kind: ServerKi
   }
 
   /** The other process is releasing a key, and has not committed; it knew of nobody who watches. */
-  async function beginRelease(key: string): Promise<{ done: Promise<Outcome> }> {
+  async function beginRelease(key: string): Promise<Releasing> {
     await acquire(there, key)
-    held = await holdOpen(database, (db) =>
-      db.selectFrom('holdfast_holds').selectAll().forUpdate().execute(),
+    const held = server.closing(
+      await holdOpen(database, (db) =>
+        db.selectFrom('holdfast_holds').selectAll().forUpdate().execute(),
+      ),
     )
     const done = release(there, key)
     await waitUntilBlocked(database, 1)
-    return { done }
+    return { done, held }
   }
 
   /** Whatever is not waited for has happened by then. */
@@ -68,7 +60,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('who watches on $name', (kind: ServerKi
   }
 
   it.skipIf(kind === SQLITE)('begins when those are over who do not know of it', async () => {
-    const { done } = await beginRelease('k')
+    const { done, held } = await beginRelease('k')
     let isWatching = false
     const opening = watch(here).then((opened) => {
       isWatching = true
@@ -76,7 +68,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('who watches on $name', (kind: ServerKi
     })
     await passTime()
     expect(isWatching).toBe(false)
-    await held?.end()
+    await held.close()
     await done
     const { told } = await opening
     await acquire(there, 'later')
@@ -86,14 +78,14 @@ describe.each([SQLITE, POSTGRES, MYSQL])('who watches on $name', (kind: ServerKi
   it.skipIf(kind === SQLITE)(
     'stands in the way of nobody until then, and hears of those who came',
     async () => {
-      const { done } = await beginRelease('k')
+      const { done, held } = await beginRelease('k')
       const opening = watch(here)
       await passTime()
       await acquire(there, 'other')
       await acquire(here, 'third')
       const events = await database.db.selectFrom('holdfast_events').select('id').execute()
       expect(events).toHaveLength(2)
-      await held?.end()
+      await held.close()
       await done
       await opening
     },
