@@ -109,6 +109,11 @@ export interface EngineSession {
    */
   readonly vouchedAtMs: number
   /**
+   * Something was lost a moment ago, and a grant that was answered together with that may be part of it:
+   * nothing is to be relied on that was granted in the session and not confirmed since.
+   */
+  readonly isInDoubt: boolean
+  /**
    * Something is held for longer than a moment: from now on signs of life are sent even while the main
    * thread of this process is busy, as far as that is possible. Idempotent.
    */

@@ -1,4 +1,5 @@
-import { isLockError } from '../engine/errors.ts'
+import { createError, isLockError } from '../engine/errors.ts'
+import type { HolderReply } from '../engine/queries.ts'
 import type { Begin } from '../law/commands.ts'
 import type { Granted, HolderShown, OutcomeOf, Refused } from '../law/outcomes.ts'
 import type { Coordination } from '../law/settings.ts'
@@ -35,6 +36,8 @@ export type Begun =
   | { readonly kind: 'dissolved'; readonly node: string }
   | { readonly kind: 'queued'; readonly position: number; readonly withdraw: () => Promise<void> }
 
+const PASSED: Refused = Object.freeze({ kind: 'refused', code: 'ended', end: 'disconnected' })
+
 /** Ask to run an operation, and wait for the turn or for the work of others. */
 export async function beginOperation(context: LocksContext, terms: BeginTerms): Promise<Begun> {
   const asked = new AskedOperation(context, terms)
@@ -56,6 +59,8 @@ class AskedOperation implements Scheduled {
   readonly #terms: BeginTerms
   readonly #untilMs: number
   #request: Begin
+  /** Whether what was granted is held in the session of this process. */
+  #isInSession = false
 
   constructor(context: LocksContext, terms: BeginTerms) {
     const { type, resource, node, version, ttlMs, lane, coordination, meta } = terms
@@ -80,6 +85,7 @@ class AskedOperation implements Scheduled {
     for (let attempt = 0; ; attempt += 1) {
       let answered = await this.#ask(this.#leftMs())
       if (this.#isOld(answered)) answered = await this.#ask(0)
+      answered = await this.#locate(answered)
       const { outcome } = answered
       const hasPassed =
         outcome.kind === 'refused' && (outcome.code === 'ended' || isOutOfReach(outcome))
@@ -124,7 +130,7 @@ class AskedOperation implements Scheduled {
       request: this.#request,
       terms: this.#terms,
       granted,
-      isInSession: await this.#isInSession(),
+      isInSession: this.#isInSession,
     })
     operation.begin(granted.leaseMs, sentAtMs, context.clock.nowMs())
     if (context.isClosed) {
@@ -134,25 +140,39 @@ class AskedOperation implements Scheduled {
     return operation
   }
 
-  /** A node may be more than one process, and what it runs may be held in the session of another. */
-  async #isInSession(): Promise<boolean> {
-    const { type, resource, node, session } = this.#request
-    if (session === undefined) return false
+  /**
+   * A node may be more than one process, and what it runs may be held in the session of another. If it is
+   * not held at all any more, it has passed before it was heard of.
+   */
+  async #locate(answered: Answered<Begin>): Promise<Answered<Begin>> {
+    const { outcome } = answered
+    const { session } = this.#request
+    if (outcome.kind !== 'granted' || session === undefined) return answered
+    let holder: HolderReply | null
+    do holder = await this.#findHolder()
+    while (this.#context.isInDoubt)
+    this.#isInSession = holder?.session === session
+    return holder?.token === outcome.token ? answered : { ...answered, outcome: PASSED }
+  }
+
+  async #findHolder(): Promise<HolderReply | null> {
+    const { type, resource, node } = this.#request
     const owner = `${type}:${node}`
-    const { engine } = this.#context
+    const query = { kind: 'standing', key: resource, owner, namespace: 'operation' } as const
     try {
-      const query = { kind: 'standing', key: resource, owner, namespace: 'operation' } as const
-      return (await engine.read(query)).holder?.session === session
-    } catch {
-      // Renewing it by itself is right wherever it is held.
-      return false
+      return (await this.#context.engine.read(query)).holder
+    } catch (error) {
+      void callOff(this.#context, this.#request)
+      if (!isLockError(error)) throw error
+      const { code, message, details } = error
+      throw createError(code, message, { applied: 'maybe', details, cause: error })
     }
   }
 
   /** The wait is over. Whoever leaves a queue may just have been answered; then that counts. */
   async #giveUp(): Promise<Begun> {
     if (!(await this.#withdraw())) {
-      const answered = await this.#ask(0)
+      const answered = await this.#locate(await this.#ask(0))
       if (answered.outcome.kind !== 'queued') return this.#conclude(answered)
       await this.#withdraw()
     }

@@ -90,7 +90,7 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
 
   /** Take the answer to `ask`, which came at `nowMs`, if it is a grant that can be relied on as it is. */
   accept(outcome: OutcomeOf<Acquire>, sentAtMs: number, nowMs: number): boolean {
-    if (outcome.kind !== 'granted' || this.context.isClosed) return false
+    if (outcome.kind !== 'granted' || this.context.isClosed || this.context.isInDoubt) return false
     if (!isFresh(outcome, sentAtMs, nowMs) && !this.#isVouchedFor(nowMs)) return false
     this.#token = outcome.token
     this.begin(outcome.leaseMs, sentAtMs, nowMs)

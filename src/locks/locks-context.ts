@@ -61,6 +61,11 @@ export class LocksContext {
     return nowMs - session.vouchedAtMs <= sureMs
   }
 
+  /** Whether what was just granted may have been lost again already. */
+  get isInDoubt(): boolean {
+    return this.session?.isInDoubt === true
+  }
+
   /** Apply a command by the shortest way that the engine has. Never throws. */
   send<C extends Command>(
     command: C,

@@ -15,6 +15,7 @@ export class SessionLiveness implements EngineSession {
   readonly #pulse: SessionPulse
   readonly #listeners = new Set<SessionLossListener>()
   #vouchedAtMs: number
+  #doubts = 0
 
   constructor(terms: SessionTerms, vouchedAtMs: number, pulse: SessionPulse) {
     this.id = terms.id
@@ -26,6 +27,10 @@ export class SessionLiveness implements EngineSession {
 
   get vouchedAtMs(): number {
     return Math.max(this.#vouchedAtMs, this.#pulse.vouchedAtMs)
+  }
+
+  get isInDoubt(): boolean {
+    return this.#doubts > 0
   }
 
   keepVouching(): void {
@@ -42,16 +47,13 @@ export class SessionLiveness implements EngineSession {
   }
 
   /**
-   * Told at once, and again when everything that was answered together with it has reached its caller:
-   * a grant and its loss may arrive in one frame.
+   * A grant and its loss may be read together, and whoever was granted it hears of the grant later. There is
+   * doubt until everything that was answered by then has reached its caller.
    */
   lose(loss: SessionLoss): void {
-    this.#tell(loss)
+    this.#doubts += 1
     // Answers reach their callers in microtasks, which come after the ticks that are due now.
-    queueMicrotask(() => process.nextTick(() => this.#tell(loss)))
-  }
-
-  #tell(loss: SessionLoss): void {
+    queueMicrotask(() => process.nextTick(() => void (this.#doubts -= 1)))
     for (const listener of this.#listeners) listener(loss)
   }
 }

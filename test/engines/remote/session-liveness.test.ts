@@ -13,22 +13,27 @@ function createLiveness(): SessionLiveness {
   return new SessionLiveness(TERMS, 0, pulse)
 }
 
-it('a loss that comes in one frame with its grant is heard by whoever got the grant', async () => {
+it('a grant that is read together with a loss is in doubt for whoever hears of it', async () => {
   const liveness = createLiveness()
   const loss: SessionLoss = { kind: 'all' }
-  const heard: SessionLoss[] = []
-  // As from a socket: everything in a frame is read in one turn of the event loop.
+  const told: SessionLoss[] = []
+  const doubts: boolean[] = []
+  liveness.onLoss((one) => told.push(one))
+  // As from a socket: everything that has arrived is read in one turn of the event loop.
   await new Promise<void>((resolve) => {
     setImmediate(() => {
       const answer = Promise.resolve('granted')
       void (async () => {
         await answer
         await answer
-        liveness.onLoss((told) => heard.push(told))
+        doubts.push(liveness.isInDoubt)
       })()
       liveness.lose(loss)
+      process.nextTick(() => doubts.push(liveness.isInDoubt))
       setImmediate(resolve)
     })
   })
-  expect(heard).toEqual([loss])
+  expect(told).toEqual([loss])
+  expect(doubts).toEqual([true, true])
+  expect(liveness.isInDoubt).toBe(false)
 })
