@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { ENDED_REMEMBERED_MS } from '../../src/law/limits.ts'
 import { DEFAULT_SETTINGS } from '../../src/law/settings.ts'
 import { checkRuns, operationCommand } from './random-run.ts'
 import { type RandomStep, randomSteps } from './random-steps.ts'
@@ -41,14 +42,15 @@ function successOf({ command, decision, nowMs }: RandomStep): (Success & Node) |
   return undefined
 }
 
-/** A late copy of a request is told what the request was told, whatever has happened since. */
-function isReplay({ command, before }: RandomStep): boolean {
+/** A late copy of a request is told what the request was told, whatever has happened since; for a while. */
+function isReplay({ command, before, nowMs }: RandomStep): boolean {
   if (command.kind !== 'begin' || command.requestId === undefined) return false
   const owner = `${command.type}:${command.node}`
-  return before.ended.some(
+  const latest = before.ended.find(
     (entry) =>
       entry.verb === 'acquire' && entry.owner === owner && entry.requestId === command.requestId,
   )
+  return latest !== undefined && latest.atMs + ENDED_REMEMBERED_MS > nowMs
 }
 
 it('references are the nodes that pulled or skipped since the last delete, less those that dropped theirs', {
