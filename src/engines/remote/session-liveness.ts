@@ -47,13 +47,22 @@ export class SessionLiveness implements EngineSession {
   }
 
   /**
-   * A grant and its loss may be read together, and whoever was granted it hears of the grant later. There is
-   * doubt until everything that was answered by then has reached its caller.
+   * Told at once, and again when everything that was answered together with it has reached its caller: a grant
+   * and its loss may be read together. In between, there is doubt.
    */
   lose(loss: SessionLoss): void {
     this.#doubts += 1
+    this.#tell(loss)
     // Answers reach their callers in microtasks, which come after the ticks that are due now.
-    queueMicrotask(() => process.nextTick(() => void (this.#doubts -= 1)))
+    queueMicrotask(() => process.nextTick(() => this.#loseAgain(loss)))
+  }
+
+  #loseAgain(loss: SessionLoss): void {
+    this.#doubts -= 1
+    this.#tell(loss)
+  }
+
+  #tell(loss: SessionLoss): void {
     for (const listener of this.#listeners) listener(loss)
   }
 }

@@ -13,12 +13,11 @@ function createLiveness(): SessionLiveness {
   return new SessionLiveness(TERMS, 0, pulse)
 }
 
-it('a grant that is read together with a loss is in doubt for whoever hears of it', async () => {
+it('a grant that is read together with its loss is in doubt, and whoever got it hears of the loss', async () => {
   const liveness = createLiveness()
   const loss: SessionLoss = { kind: 'all' }
-  const told: SessionLoss[] = []
+  const heard: SessionLoss[] = []
   const doubts: boolean[] = []
-  liveness.onLoss((one) => told.push(one))
   // As from a socket: everything that has arrived is read in one turn of the event loop.
   await new Promise<void>((resolve) => {
     setImmediate(() => {
@@ -27,13 +26,14 @@ it('a grant that is read together with a loss is in doubt for whoever hears of i
         await answer
         await answer
         doubts.push(liveness.isInDoubt)
+        liveness.onLoss((told) => heard.push(told))
       })()
       liveness.lose(loss)
       process.nextTick(() => doubts.push(liveness.isInDoubt))
       setImmediate(resolve)
     })
   })
-  expect(told).toEqual([loss])
+  expect(heard).toEqual([loss])
   expect(doubts).toEqual([true, true])
   expect(liveness.isInDoubt).toBe(false)
 })
