@@ -66,7 +66,7 @@ export function createPairFixture({ name, create, other }: PairFixtureOptions): 
   let tests = 0
   return {
     name,
-    histories: { ...histories, rounds: Math.ceil((histories.rounds ?? 1) / 10) },
+    histories: { ...histories, rounds: Math.ceil((histories.rounds ?? 1) / 4) },
     patienceMs: PATIENCE_MS,
     open: async ({ settings } = {}) => {
       tests += 1

@@ -6,7 +6,7 @@ import type { DatabaseAddress } from '../engine-process/open-database.ts'
 import { DATABASES, HarmedServer, IS_LONG, openEngine, SEED } from './sql-databases.ts'
 import { SqlScene } from './sql-scene.ts'
 
-const KILLS = IS_LONG ? 30 : 1
+const KILLS = IS_LONG ? 12 : 1
 /** So long that a process on a busy machine is not taken for one that is gone. */
 const SETTINGS = { openPatienceMs: 8_000, claimWindowMs: 6_000 }
 const TTL_MS = 3_000

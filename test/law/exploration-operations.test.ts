@@ -9,14 +9,14 @@ describe('law and naive model agree, and every promise holds, on every way that'
   const versions = [undefined]
 
   it('pull, update and delete of two nodes can take', { timeout }, () => {
-    const scope = { name: 'operations', depth: isLong ? 7 : 5, types, nodes, versions }
+    const scope = { name: 'operations', depth: isLong ? 6 : 5, types, nodes, versions }
     exploreAndReport(createOperationScope(scope), { states: 30_000, transitions: 181_000 })
   })
 
   it('pull and delete of three nodes can take', { timeout }, () => {
     const scope = {
       name: 'operations of three nodes',
-      depth: isLong ? 7 : 5,
+      depth: isLong ? 6 : 5,
       types: ['pull', 'delete'],
       nodes: ['m', 'n', 'o'],
       versions,
@@ -27,7 +27,7 @@ describe('law and naive model agree, and every promise holds, on every way that'
   it('two versions can take', { timeout }, () => {
     const scope = {
       name: 'versions',
-      depth: isLong ? 6 : 4,
+      depth: isLong ? 5 : 4,
       types: ['pull', 'delete'],
       nodes,
       versions: [undefined, '1', '2'],
@@ -38,7 +38,7 @@ describe('law and naive model agree, and every promise holds, on every way that'
   it('nodes that name their requests can take', { timeout }, () => {
     const scope = {
       name: 'operations with ids',
-      depth: isLong ? 6 : 4,
+      depth: isLong ? 5 : 4,
       types: ['pull', 'delete'],
       nodes,
       versions,
@@ -49,7 +49,7 @@ describe('law and naive model agree, and every promise holds, on every way that'
 
   it('updates can take that require no reference', { timeout }, () => {
     const settings = { updateRequiresNoRef: true }
-    const scope = { name: 'careful updates', depth: isLong ? 6 : 4, types, nodes, versions }
+    const scope = { name: 'careful updates', depth: isLong ? 5 : 4, types, nodes, versions }
     exploreAndReport(createOperationScope({ ...scope, settings }), {
       states: 5_200,
       transitions: 24_000,
@@ -62,7 +62,7 @@ describe('law and naive model agree, and every promise holds, on every way that'
     (coordination) => {
       const scope = createOperationScope({
         name: `operations coordinated by ${coordination}`,
-        depth: isLong ? 7 : 5,
+        depth: isLong ? 6 : 5,
         types: ['pull', 'update'],
         nodes,
         versions,
@@ -75,7 +75,7 @@ describe('law and naive model agree, and every promise holds, on every way that'
   it('operations of all three kinds can take side by side', { timeout }, () => {
     const scope = createOperationScope({
       name: 'operations of all three kinds',
-      depth: isLong ? 7 : 5,
+      depth: isLong ? 6 : 5,
       types: ['pull'],
       nodes,
       versions,
@@ -87,7 +87,7 @@ describe('law and naive model agree, and every promise holds, on every way that'
   it('operations can take that are not queued', { timeout }, () => {
     const scope = createOperationScope({
       name: 'operations that are not queued',
-      depth: isLong ? 9 : 6,
+      depth: isLong ? 7 : 6,
       types,
       nodes,
       versions,

@@ -6,7 +6,7 @@ import { FAILING_SEEDS } from './failing-seeds.ts'
 import { openEmbedded, openWithHistory } from './open-embedded.ts'
 
 const isLong = process.env['HOLDFAST_TEST_DOSE'] === 'long'
-const SEEDS = isLong ? 20_000 : 300
+const SEEDS = isLong ? 6_000 : 300
 const SEEDS_PER_TEST = 50
 
 /** Between two seeds the event loop gets its turn, and a rejection that nobody handled is reported. */

@@ -12,7 +12,7 @@ import { ListOwner } from './list-owner.ts'
 import { PairOwner } from './pair-owner.ts'
 
 const { HOLDFAST_SEED: seed, HOLDFAST_TEST_DOSE: dose } = process.env
-const SEEDS = dose === 'long' ? 50_000 : 150
+const SEEDS = dose === 'long' ? 15_000 : 150
 const TIMEOUT_MS = dose === 'long' ? 3_600_000 : 120_000
 const LIVES = 8
 
