@@ -114,7 +114,7 @@ export class HttpWaits {
       const outcome = await this.#options.send(toWithdrawal(command))
       if (outcome.kind === 'cancelled' && !outcome.cancelled) {
         // It was settled before, and what it was told then counts.
-        const settled = await outcomeOf(command, call)
+        const settled = await this.#confirm(command, await outcomeOf(command, call))
         if (settled.kind !== 'refused' || settled.code !== 'cancelled') return wait.resolve(settled)
       }
       wait.reject(error)
@@ -123,6 +123,15 @@ export class HttpWaits {
     } finally {
       call.drop(error)
     }
+  }
+
+  /** A grant may have been undone by a first withdrawal, whose answer was lost: the request knows. */
+  async #confirm(command: Acquire | Begin, settled: Outcome): Promise<Outcome> {
+    if (settled.kind !== 'granted') return settled
+    const standing = await this.#options.send<Acquire | Begin>({ ...command, waitMs: 0 })
+    if (standing.kind === 'granted') return standing
+    if (standing.kind === 'queued') await this.#options.send(toWithdrawal(command))
+    return { kind: 'refused', code: 'cancelled' }
   }
 
   /** Its request stays open at the server until that other one is answered: hanging up would end both. */

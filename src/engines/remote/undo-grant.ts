@@ -18,7 +18,7 @@ export async function undoGrant(
   const withdrawn = await send<Command>(toWithdrawal(command))
   const isBack = withdrawn.kind === 'cancelled' && withdrawn.cancelled
   if (isBack || outcome.kind === 'queued') return true
-  if (isUpgraded(command, outcome)) return false
+  if (isUpgraded(command, outcome)) return !(await stands(send, command))
   // It was granted directly: that is taken by being granted, and given back by a release.
   const { token } = outcome
   if (command.kind === 'acquire') {
@@ -29,4 +29,10 @@ export async function undoGrant(
     await send({ kind: 'finish', type, resource, node, token, success: false, error: 'aborted' })
   }
   return true
+}
+
+/** An upgrade may have been undone by a first withdrawal, whose answer was lost: the request knows. */
+async function stands(send: Send, command: Acquire | Begin): Promise<boolean> {
+  const standing = await send<Acquire | Begin>({ ...command, waitMs: 0 })
+  return standing.kind === 'granted'
 }
