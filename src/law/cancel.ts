@@ -1,5 +1,5 @@
 import { keepPlace } from './acquire.ts'
-import type { Cancel, CancelReason, Entrust, HangUp, Leave, Withdraw } from './commands.ts'
+import type { Cancel, CancelReason, Decline, Entrust, HangUp, Leave, Withdraw } from './commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import { copyHold, dropStep, toGranted } from './hold-steps.ts'
 import { dismiss, moveQueue } from './queue.ts'
@@ -133,4 +133,14 @@ export function entrust(draft: Draft, { owner, requestId }: Entrust): Decision {
     draft.setHold(copyHold(hold, { steps }))
   }
   return draft.decided(toGranted(hold, step.mode, draft.nowMs))
+}
+
+/** One that was entrusted to somebody may have been told to its owner by now: that is no longer to be undone. */
+export function decline(draft: Draft, { owner, requestId }: Decline): Decision {
+  const cancelled = undoSteps(draft, owner, {
+    end: 'unclaimed',
+    which: (step) => step.requestId === requestId && step.claimByMs !== Number.POSITIVE_INFINITY,
+  })
+  if (cancelled) moveQueue(draft)
+  return draft.decided({ kind: 'cancelled', cancelled })
 }

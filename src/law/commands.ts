@@ -185,6 +185,16 @@ export interface Entrust {
   readonly requestId: string | undefined
 }
 
+/**
+ * Decided when whoever held a call open hears of a grant that was made elsewhere, and has nobody to tell: the
+ * next one gets it, unless somebody has it in hand.
+ */
+export interface Decline {
+  readonly kind: 'decline'
+  readonly owner: string
+  readonly requestId: string
+}
+
 /** What is decided on one key. */
 export type KeyCommand =
   | LockCommand
@@ -195,3 +205,4 @@ export type KeyCommand =
   | Leave
   | HangUp
   | Entrust
+  | Decline

@@ -254,6 +254,16 @@ export function entrust(turn: Turn, owner: string, id: string | undefined): Outc
   return grantedAnswer(turn, hold, step.mode)
 }
 
+export function decline(turn: Turn, owner: string, id: string): Outcome {
+  const hold = holdOf(turn.key, owner)
+  const isInNobodysHands = hold?.steps.find(
+    (step) => step.id === id && Number.isFinite(step.claimBy),
+  )
+  if (hold && isInNobodysHands) endStep(turn, { hold, step: isInNobodysHands, end: 'unclaimed' })
+  moveQueue(turn)
+  return { kind: 'cancelled', cancelled: isInNobodysHands !== undefined }
+}
+
 export function cancel(turn: Turn, command: GivingUp): Outcome {
   const { owner, requestId: id, reason = 'cancelled' } = command
   const isMeant = (name: string): boolean => id === undefined || name === id

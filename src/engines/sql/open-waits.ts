@@ -141,11 +141,15 @@ export class OpenWaits {
     this.#forget(wait)
   }
 
-  /** Another process has settled a request. A grant is in good hands once it was entrusted to this one. */
+  /**
+   * Another process has settled a request. A grant is in good hands once it was entrusted to this one. It may
+   * have been before the letter was read, because somebody asked again: then it was told.
+   */
   async receive({ name, owner, requestId, answer }: Letter): Promise<void> {
     const wait = this.#waits.get(nameOfPlace(name, { owner, requestId }))
     if (answer.kind === 'granted') {
-      if (wait === undefined) await this.#giveUp(name, { owner, requestId })
+      if (wait === undefined)
+        await this.#options.decide(name, { kind: 'decline', owner, requestId })
       else await this.#askOnce(wait)
     } else if (wait !== undefined) this.#deliver(wait, answer)
   }
@@ -159,21 +163,6 @@ export class OpenWaits {
     if (granted.kind === 'granted') return this.#deliver(wait, granted)
     const outcome = await this.#options.decide(keyName, { ...command, waitMs: 0 }, asker)
     if (outcome.kind !== 'queued') this.#deliver(wait, toEndOfWait(outcome))
-  }
-
-  /** Nobody here waits for it any more: the next one gets it. */
-  async #giveUp(
-    name: KeyName,
-    { owner, requestId }: { readonly owner: string; readonly requestId: string },
-  ): Promise<void> {
-    const cancel = {
-      kind: 'cancel',
-      key: name.name,
-      owner,
-      requestId,
-      reason: 'abandoned',
-    } as const
-    await this.#options.decide(name, cancel)
   }
 
   /**

@@ -79,6 +79,19 @@ it('a letter that is read twice does not give back what was told', async () => {
   expect(desk.kinds).toEqual(['acquire', 'entrust', 'entrust'])
 })
 
+it('a letter that is read after its grant was told by asking again does not give it back', async () => {
+  const desk = new Desk()
+  const [answer] = await wait(desk)
+  const asking = desk.waits.askAgain(new Set())
+  await desk.answer(GRANTED)
+  await asking
+  expect(await answer).toEqual(GRANTED)
+  const receiving = desk.waits.receive(LETTER)
+  await desk.answer({ kind: 'cancelled', cancelled: false })
+  await receiving
+  expect(desk.kinds).toEqual(['acquire', 'entrust', 'decline'])
+})
+
 it('a grant to who has just given up is given back', async () => {
   const desk = new Desk()
   const controller = new AbortController()

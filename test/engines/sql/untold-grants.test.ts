@@ -1,3 +1,4 @@
+import type { KyselyPlugin, RootOperationNode } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
@@ -11,10 +12,29 @@ import { useServer } from './use-server.ts'
 const TTL_MS = 600_000
 const CLAIM_MS = 10_000
 
+/** As often as a process asks again for what it has not heard of. */
+const ROUND_MS = 10_000
+
 /** A process on the database, as far as the database can tell. */
 interface Process {
   readonly engine: LockEngine
   readonly database: SqlDatabase
+  readonly letters: Letters
+}
+
+/** The letters of a process, which it may be unable to read. */
+class Letters implements KyselyPlugin {
+  areHidden = false
+
+  transformQuery({ node }: { node: RootOperationNode }): RootOperationNode {
+    const isMeant = JSON.stringify(node).includes('holdfast_letters')
+    if (this.areHidden && isMeant) throw new Error('not now')
+    return node
+  }
+
+  async transformResult<Result>({ result }: { result: Result }): Promise<Result> {
+    return result
+  }
 }
 
 describe.each([SQLITE, POSTGRES, MYSQL])('two processes on $name', (kind: ServerKind) => {
@@ -38,10 +58,12 @@ describe.each([SQLITE, POSTGRES, MYSQL])('two processes on $name', (kind: Server
   })
 
   async function open(where: string): Promise<Process> {
-    const database = await kind.open(where)
+    const opened = await kind.open(where)
+    const letters = new Letters()
+    const database = { ...opened, db: opened.db.withPlugin(letters) }
     const settings = { claimWindowMs: CLAIM_MS, openPatienceMs: Infinity }
     const engine = await openSqlEngine(async () => database, { clock, isClockOurs: true, settings })
-    return { engine, database }
+    return { engine, database, letters }
   }
 
   const acquire = (owner: string, waitMs = 0): Command & { kind: 'acquire' } => ({
@@ -118,6 +140,24 @@ describe.each([SQLITE, POSTGRES, MYSQL])('two processes on $name', (kind: Server
     await there.engine.apply({ kind: 'renew', key: 'k', owner: 'y', ttlMs: TTL_MS })
     expect(await here.engine.apply(abandon('y'))).toMatchObject({ cancelled: false })
     expect(await holders(here)).toEqual(['y'])
+  })
+
+  it('a grant that was told before its letter could be read stays', async () => {
+    await there.engine.apply(acquire('x'))
+    const first = await wait(here, 'y')
+    await clock.advance(ROUND_MS - CLAIM_MS / 2)
+    here.letters.areHidden = true
+    await there.engine.apply(release('x'))
+    await clock.advance(CLAIM_MS / 2)
+    expect(await first.answer).toMatchObject({ kind: 'granted' })
+    here.letters.areHidden = false
+    // Somebody has to wait, or nobody looks for letters.
+    const second = await wait(here, 'z')
+    const left = there.database.db.selectFrom('holdfast_letters').select('id')
+    await expect.poll(() => left.execute()).toEqual([])
+    expect(await holders(there)).toEqual(['y'])
+    await here.engine.apply(release('y'))
+    expect(await second.answer).toMatchObject({ kind: 'granted' })
   })
 
   it('what was told outlives the process that told it', async () => {
