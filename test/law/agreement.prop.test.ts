@@ -9,9 +9,7 @@ import {
 } from './random-run.ts'
 import { randomSteps } from './random-steps.ts'
 
-const timeout = 120_000
-
-it('law and naive model agree on locks in long random runs', { timeout }, () => {
+it('law and naive model agree on locks in long random runs', () => {
   let steps = 0
   checkRuns(lockCommand, (run) => {
     for (const _ of randomSteps(run, { namespace: 'lock', comparesWithModel: true })) steps += 1
@@ -19,7 +17,7 @@ it('law and naive model agree on locks in long random runs', { timeout }, () => 
   expect(steps).toBeGreaterThan(5_000)
 })
 
-it('law and naive model agree on lanes in long random runs', { timeout }, () => {
+it('law and naive model agree on lanes in long random runs', () => {
   let grants = 0
   checkRuns(lockCommand, (run) => {
     const settings = { lanes: LANES, openPatienceMs: 15_000 }
@@ -35,13 +33,15 @@ it('law and naive model agree on lanes in long random runs', { timeout }, () => 
 })
 
 it.each([
-  ['operations', operationCommand],
-  ['operations of all kinds', mixedOperationCommand],
-] as const)('law and naive model agree on %s in long random runs', { timeout }, (_, commands) => {
+  ['operations', operationCommand, {}],
+  ['operations of all kinds', mixedOperationCommand, {}],
+  ['operations that are soon forgotten', mixedOperationCommand, { retentionMs: 3_000 }],
+] as const)('law and naive model agree on %s in long random runs', (_, commands, settings) => {
   let skips = 0
   checkRuns(commands, (run) => {
     for (const { decision } of randomSteps(run, {
       namespace: 'operation',
+      settings,
       comparesWithModel: true,
     })) {
       skips += decision.outcome.kind === 'skip' ? 1 : 0
@@ -55,25 +55,19 @@ const FULL = { holdersPerKeyMax: 2, waitersPerKeyMax: 3, referencesPerResourceMa
 it.each([
   ['lock', lockCommand],
   ['operation', mixedOperationCommand],
-] as const)(
-  'law and naive model agree on a full %s in long random runs',
-  {
-    timeout,
-  },
-  (namespace, commands) => {
-    let refusals = 0
-    checkRuns(commands, (run) => {
-      const options = { namespace, settings: FULL, comparesWithModel: true }
-      for (const { decision } of randomSteps(run, options)) {
-        const { outcome } = decision
-        refusals += outcome.kind === 'refused' && outcome.code === 'limit' ? 1 : 0
-      }
-    })
-    expect(refusals).toBeGreaterThan(20)
-  },
-)
+] as const)('law and naive model agree on a full %s in long random runs', (namespace, commands) => {
+  let refusals = 0
+  checkRuns(commands, (run) => {
+    const options = { namespace, settings: FULL, comparesWithModel: true }
+    for (const { decision } of randomSteps(run, options)) {
+      const { outcome } = decision
+      refusals += outcome.kind === 'refused' && outcome.code === 'limit' ? 1 : 0
+    }
+  })
+  expect(refusals).toBeGreaterThan(20)
+})
 
-it('a view that shows more as due than is due changes no answer and no state', { timeout }, () => {
+it('a view that shows more as due than is due changes no answer and no state', () => {
   checkRuns(lockCommand, (run) => {
     const plain = new PlainWorld()
     const eager = new PlainWorld({ showsAllAsDue: true })

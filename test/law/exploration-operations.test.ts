@@ -56,6 +56,15 @@ describe('law and naive model agree, and every promise holds, on every way that'
     })
   })
 
+  it('successes can take that are soon forgotten', { timeout }, () => {
+    const settings = { retentionMs: 600 }
+    const scope = { name: 'short memories', depth: isLong ? 6 : 5, types: ['pull', 'delete'] }
+    exploreAndReport(createOperationScope({ ...scope, nodes, versions, settings }), {
+      states: 1_900,
+      transitions: 20_000,
+    })
+  })
+
   it.each(['client', 'mutex'] as const)(
     'operations coordinated by %s can take',
     { timeout },

@@ -2,7 +2,6 @@ import { expect, it } from 'vitest'
 import { checkRuns, LANES, lockCommand } from './random-run.ts'
 import { type RandomStep, randomSteps } from './random-steps.ts'
 
-const timeout = 120_000
 const settings = { lanes: LANES }
 
 function checkSteps(check: (step: RandomStep) => void): void {
@@ -11,7 +10,7 @@ function checkSteps(check: (step: RandomStep) => void): void {
   })
 }
 
-it('at no instant do two owners hold a key unless both hold read', { timeout }, () => {
+it('at no instant do two owners hold a key unless both hold read', () => {
   let crowded = 0
   checkSteps(({ after: { holds } }) => {
     if (holds.length < 2) return
@@ -21,7 +20,7 @@ it('at no instant do two owners hold a key unless both hold read', { timeout }, 
   expect(crowded).toBeGreaterThan(100)
 })
 
-it('tokens of a key strictly increase in grant order, and re-entry keeps them', { timeout }, () => {
+it('tokens of a key strictly increase in grant order, and re-entry keeps them', () => {
   const known = new WeakMap<object, Map<string, number>>()
   let grants = 0
   checkSteps(({ before, after, place, pair }) => {
@@ -43,7 +42,7 @@ it('tokens of a key strictly increase in grant order, and re-entry keeps them', 
   expect(grants).toBeGreaterThan(500)
 })
 
-it('counts are the steps, and a hold ends exactly when both are zero', { timeout }, () => {
+it('counts are the steps, and a hold ends exactly when both are zero', () => {
   let endings = 0
   checkSteps(({ command, after, decision }) => {
     for (const hold of after.holds) {
@@ -65,7 +64,7 @@ it('counts are the steps, and a hold ends exactly when both are zero', { timeout
   expect(endings).toBeGreaterThan(100)
 })
 
-it('an upgrade succeeds only for a sole reader, with a new token', { timeout }, () => {
+it('an upgrade succeeds only for a sole reader, with a new token', () => {
   let upgrades = 0
   checkSteps(({ before, after }) => {
     for (const hold of after.holds) {
@@ -80,7 +79,7 @@ it('an upgrade succeeds only for a sole reader, with a new token', { timeout }, 
   expect(upgrades).toBeGreaterThan(20)
 })
 
-it('a lease is never shortened, and nobody holds past it', { timeout }, () => {
+it('a lease is never shortened, and nobody holds past it', () => {
   checkSteps(({ before, after, nowMs }) => {
     for (const hold of after.holds) {
       expect(hold.leaseAtMs).toBeGreaterThan(nowMs)
@@ -90,7 +89,7 @@ it('a lease is never shortened, and nobody holds past it', { timeout }, () => {
   })
 })
 
-it('an idle key keeps nothing but its token and the ends of requests', { timeout }, () => {
+it('an idle key keeps nothing but its token and the ends of requests', () => {
   let idle = 0
   checkSteps(({ after }) => {
     if (after.holds.length + after.waiters.length > 0) return

@@ -1,8 +1,8 @@
-import type { Change } from '../../src/law/changes.ts'
 import type { Decision } from '../../src/law/decide.ts'
 import { ENDED_REMEMBERED_MS, LANE_PASSES_MAX } from '../../src/law/limits.ts'
 import type { LawSettings } from '../../src/law/settings.ts'
 import type { Hold, Waiter } from '../../src/law/view.ts'
+import { applyChanges } from './apply-changes.ts'
 import { type KeyState, servingOrder } from './plain-view.ts'
 
 /** What must always be true (section 7 of the law), told of one step: before, decision, after. */
@@ -32,10 +32,6 @@ export function brokenPromises(step: StepTaken): readonly string[] {
 function exclusion({ holds }: KeyState): string[] {
   const writers = holds.filter((hold) => hold.writes > 0)
   return writers.length > 0 && holds.length > 1 ? ['a writer is not alone'] : []
-}
-
-function holdsSet(changes: readonly Change[]): Hold[] {
-  return changes.flatMap((change) => (change.kind === 'hold-set' ? [change.hold] : []))
 }
 
 /**
@@ -190,13 +186,25 @@ function upgrades({ before, decision }: StepTaken): string[] {
   return broken
 }
 
-function references({ decision, after }: StepTaken): string[] {
-  const deletes = holdsSet(decision.changes).filter((hold) => hold.operation?.type === 'delete')
-  const isReferenced = new Set(after.references).size > 0
+function references(step: StepTaken): string[] {
+  const { references: nodes } = step.after
   return [
-    ...(new Set(after.references).size === after.references.length ? [] : ['a node counts twice']),
-    ...(deletes.length > 0 && isReferenced ? ['a delete was granted in use'] : []),
+    ...(new Set(nodes).size === nodes.length ? [] : ['a node counts twice']),
+    ...(statesOnTheWay(step).some(isDeletedInUse) ? ['a delete runs in use'] : []),
   ]
+}
+
+/** One step may end a delete and then count a node, so the key is looked at after every change. */
+function statesOnTheWay({ before, decision }: StepTaken): KeyState[] {
+  let state = before
+  return decision.changes.map((change) => {
+    state = applyChanges(state, [change])
+    return state
+  })
+}
+
+function isDeletedInUse({ holds, references: nodes }: KeyState): boolean {
+  return nodes.length > 0 && holds.some((hold) => hold.operation?.type === 'delete')
 }
 
 /** No request that was answered for good holds or waits for as long as its end is remembered. */

@@ -13,6 +13,11 @@ export function addReference(turn: Turn, facts: NaiveFacts): void {
   turn.key.refs.push(facts.node)
 }
 
+/** A success is remembered for its time and no longer, whatever is asked then. */
+export function forgetOldSuccesses({ key, now }: Turn): void {
+  key.successes = key.successes.filter((success) => success.until > now)
+}
+
 function needsNoReference(turn: Turn, type: string): boolean {
   return type === 'delete' || (type === 'update' && turn.world.settings.updateRequiresNoRef)
 }
@@ -36,7 +41,7 @@ function hasNoPlace(turn: Turn, facts: NaiveFacts): boolean {
 
 /** The answer that spares the work, or `undefined` if the work is to be done. */
 function verdictFor(turn: Turn, facts: NaiveFacts): Outcome | undefined {
-  const { key, now } = turn
+  const { key } = turn
   if (needsNoReference(turn, facts.type) && key.refs.length > 0) {
     return { kind: 'refused', code: 'in_use', nodes: [...key.refs] }
   }
@@ -44,10 +49,7 @@ function verdictFor(turn: Turn, facts: NaiveFacts): Outcome | undefined {
   if (facts.coordination !== 'server') return undefined
   const isDeleting = key.holds.some((hold) => hold.facts?.type === 'delete')
   const done = key.successes.find(
-    (success) =>
-      success.type === facts.type &&
-      success.until > now &&
-      isSameVersion(success.version, facts.version),
+    (success) => success.type === facts.type && isSameVersion(success.version, facts.version),
   )
   if (done === undefined || isDeleting) return undefined
   addReference(turn, facts)

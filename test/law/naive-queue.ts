@@ -5,7 +5,7 @@ import {
 } from '../../src/law/limits.ts'
 import type { Granted, Outcome, RefusalCode } from '../../src/law/outcomes.ts'
 import type { HoldEnd, Mode } from '../../src/law/view.ts'
-import { verdictAtHead } from './naive-memory-of-success.ts'
+import { forgetOldSuccesses, verdictAtHead } from './naive-memory-of-success.ts'
 import {
   countOf,
   holdOf,
@@ -165,7 +165,10 @@ function momentOf(hold: NaiveHold): number {
   return Math.min(hold.lease, ...hold.steps.map((step) => step.claimBy ?? Infinity))
 }
 
-/** Whoever is past its moment is gone, holds before waiters, each in order; then the queue moves. */
+/**
+ * Whoever is past its moment is gone, holds before waiters, each in order, and so is what was remembered
+ * for long enough; then the queue moves.
+ */
 export function removeDue(turn: Turn): number {
   let gone = 0
   for (const hold of turn.key.holds.toSorted((one, other) => momentOf(one) - momentOf(other))) {
@@ -187,6 +190,7 @@ export function removeDue(turn: Turn): number {
     else if (isAbandoned) leave(turn, waiter, refused('abandoned'))
     if (isLate || isAbandoned) gone += 1
   }
+  forgetOldSuccesses(turn)
   moveQueue(turn)
   return gone
 }

@@ -4,8 +4,6 @@ import { DEFAULT_SETTINGS } from '../../src/law/settings.ts'
 import { checkRuns, operationCommand } from './random-run.ts'
 import { type RandomStep, randomSteps } from './random-steps.ts'
 
-const timeout = 120_000
-
 interface Node {
   readonly node: string
 }
@@ -53,9 +51,7 @@ function isReplay({ command, before, nowMs }: RandomStep): boolean {
   return latest !== undefined && latest.atMs + ENDED_REMEMBERED_MS > nowMs
 }
 
-it('references are the nodes that pulled or skipped since the last delete, less those that dropped theirs', {
-  timeout,
-}, () => {
+it('references are the nodes that pulled or skipped since the last delete, less those that dropped theirs', () => {
   let referenced = 0
   checkRuns(operationCommand, (run) => {
     let nodes = new Set<string>()
@@ -73,7 +69,7 @@ it('references are the nodes that pulled or skipped since the last delete, less 
   expect(referenced).toBeGreaterThan(1_000)
 })
 
-it('a delete never runs while the resource is referenced', { timeout }, () => {
+it('a delete never runs while the resource is referenced', () => {
   let deletes = 0
   checkRuns(operationCommand, (run) => {
     for (const { after } of randomSteps(run, { namespace: 'operation' })) {
@@ -85,9 +81,7 @@ it('a delete never runs while the resource is referenced', { timeout }, () => {
   expect(deletes).toBeGreaterThan(100)
 })
 
-it('skip is only answered after a success of that type and version that is still remembered and not undone', {
-  timeout,
-}, () => {
+it('skip is only answered after a success of that type and version that is still remembered and not undone', () => {
   let skips = 0
   checkRuns(operationCommand, (run) => {
     let successes: Success[] = []
@@ -115,7 +109,7 @@ it('skip is only answered after a success of that type and version that is still
   expect(skips).toBeGreaterThan(100)
 })
 
-it('one resource runs one operation at a time', { timeout }, () => {
+it('one resource runs one operation at a time', () => {
   checkRuns(operationCommand, (run) => {
     for (const { after } of randomSteps(run, { namespace: 'operation' })) {
       expect(after.holds.length).toBeLessThanOrEqual(1)

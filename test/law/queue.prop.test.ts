@@ -4,7 +4,6 @@ import type { Waiter } from '../../src/law/view.ts'
 import { checkRuns, LANES, lockCommand } from './random-run.ts'
 import { type RandomStep, randomSteps } from './random-steps.ts'
 
-const timeout = 120_000
 const settings = { lanes: LANES }
 
 function nameOf({ owner, requestId }: Pick<Waiter, 'owner' | 'requestId'>): string {
@@ -30,7 +29,7 @@ function isAnsweredItself({ outcome, changes }: RandomStep['decision'], owner: s
   return first?.hold.owner === owner
 }
 
-it('within a lane grants follow arrival, leaving out those that left', { timeout }, () => {
+it('within a lane grants follow arrival, leaving out those that left', () => {
   let grants = 0
   checkRuns(lockCommand, (run) => {
     const arrivals = new Map<string, string[]>()
@@ -62,7 +61,7 @@ it('within a lane grants follow arrival, leaving out those that left', { timeout
   expect(grants).toBeGreaterThan(200)
 })
 
-it('nobody waits for a key that nobody holds', { timeout }, () => {
+it('nobody waits for a key that nobody holds', () => {
   let waits = 0
   checkRuns(lockCommand, (run) => {
     for (const { after } of randomSteps(run, { namespace: 'lock', settings })) {
@@ -73,7 +72,7 @@ it('nobody waits for a key that nobody holds', { timeout }, () => {
   expect(waits).toBeGreaterThan(1_000)
 })
 
-it('where only readers hold, whoever is next wants to write', { timeout }, () => {
+it('where only readers hold, whoever is next wants to write', () => {
   let blocked = 0
   checkRuns(lockCommand, (run) => {
     for (const { after } of randomSteps(run, { namespace: 'lock' })) {
@@ -96,7 +95,7 @@ function countPassed(passed: number[], granted: Waiter, waiters: readonly Waiter
   })
 }
 
-it('no lane is passed by more than eight grants in a row while it waits', { timeout }, () => {
+it('no lane is passed by more than eight grants in a row while it waits', () => {
   let most = 0
   checkRuns(lockCommand, (run) => {
     const passed = new Map<string, number[]>()

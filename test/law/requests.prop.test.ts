@@ -7,8 +7,6 @@ import { applyChanges } from './apply-changes.ts'
 import { checkRuns, commandOfNamedReleases, lockCommand, operationCommand } from './random-run.ts'
 import { type RandomStep, randomSteps } from './random-steps.ts'
 
-const timeout = 120_000
-
 /** Answers after which the request must never hold. The rest of refusals may be asked again. */
 function isFinal(outcome: Outcome): boolean {
   const open = ['bad_request', 'limit', 'no_session', 'stale_token']
@@ -41,7 +39,7 @@ function finalAnswers(step: RandomStep): readonly string[] {
   return [...own, ...settled]
 }
 
-it('after an answer of time-out, cancel or refusal a request never holds', { timeout }, () => {
+it('after an answer of time-out, cancel or refusal a request never holds', () => {
   let answers = 0
   checkRuns(lockCommand, (run) => {
     const ended = new Map<string, number>()
@@ -68,9 +66,7 @@ function isStranger(outcome: Outcome): boolean {
   return outcome.kind === 'refused' && outcome.code === 'not_holder'
 }
 
-it('a release that was refused never ends anything, however late it comes again', {
-  timeout,
-}, () => {
+it('a release that was refused never ends anything, however late it comes again', () => {
   let repeated = 0
   checkRuns(commandOfNamedReleases, (run) => {
     const refused = new Map<string, number>()
@@ -89,7 +85,7 @@ it('a release that was refused never ends anything, however late it comes again'
   expect(repeated).toBeGreaterThan(200)
 })
 
-it('a request has at most one place or one step', { timeout }, () => {
+it('a request has at most one place or one step', () => {
   checkRuns(lockCommand, (run) => {
     for (const { after } of randomSteps(run, { namespace: 'lock' })) {
       const standings = [
@@ -129,7 +125,6 @@ it.each([
   ['operation', operationCommand],
 ] as const)(
   'the same command of a %s again gets the same answer and changes nothing',
-  { timeout },
   (namespace, commands) => {
     let repeated = 0
     checkRuns(commands, (run) => {
@@ -148,9 +143,7 @@ it.each([
   },
 )
 
-it('a refused command changes nothing but what was due, and what is remembered of it', {
-  timeout,
-}, () => {
+it('a refused command changes nothing but what was due, and what is remembered of it', () => {
   let refusals = 0
   checkRuns(lockCommand, (run) => {
     for (const { decision, before, after } of randomSteps(run, { namespace: 'lock' })) {
