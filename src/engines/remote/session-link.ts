@@ -157,6 +157,8 @@ export class SessionLink implements ServerFrameHandler {
       this.#onClosed = resolve
     })
     if (wasUp) {
+      // What was not heard by then is given back.
+      this.#confirm()
       writeGoodbye(this.open())
       this.flush()
       this.#isUp = false

@@ -243,7 +243,7 @@ export class ClientSession {
     this.#isStopped = true
     this.#grace?.cancel()
     this.#watches.closeAll()
-    this.#outbox.close()
+    this.#outbox.close('silence')
   }
 
   async #end(end: SessionEnd): Promise<void> {
@@ -253,7 +253,7 @@ export class ClientSession {
     this.#watches.closeAll()
     this.#parts.onEnded(end)
     const reason: CancelReason = end === 'goodbye' ? 'cancelled' : 'abandoned'
-    const unheard = this.#outbox.close()
+    const unheard = this.#outbox.close(end === 'goodbye' ? 'goodbye' : 'silence')
     await Promise.all([
       this.#waiting.withdrawAll(reason),
       ...unheard.map((command) => withdraw(this.#engine, command, 'abandoned')),

@@ -15,6 +15,8 @@ interface KeptFrame {
   readonly number: number
   readonly bytes: Buffer
   readonly grants: readonly WaitingCommand[]
+  /** It was given to a connection, and so may have arrived. */
+  wasSent: boolean
 }
 
 /** Cheaper than `queueMicrotask`, which makes a resource for whoever traces such calls. */
@@ -81,7 +83,9 @@ export class Outbox {
     this.#lastNumber += 1
     this.#messages = 0
     const bytes = this.#writer.take()
-    this.#frames.push({ number: this.#lastNumber, bytes, grants: this.#grants ?? NO_GRANTS })
+    const wasSent = this.#sink !== undefined
+    const grants = this.#grants ?? NO_GRANTS
+    this.#frames.push({ number: this.#lastNumber, bytes, grants, wasSent })
     this.#grants = undefined
     this.#keptBytes += bytes.length
     this.#sink?.sendFrame(bytes)
@@ -92,7 +96,10 @@ export class Outbox {
     this.flush()
     this.confirm(received)
     this.#sink = sink
-    for (const { bytes } of this.#frames) sink.sendFrame(bytes)
+    for (const frame of this.#frames) {
+      frame.wasSent = true
+      sink.sendFrame(frame.bytes)
+    }
   }
 
   detach(): void {
@@ -111,11 +118,16 @@ export class Outbox {
     else if (count > 0) this.#frames = frames.slice(count)
   }
 
-  /** Nobody will come any more. Returns what was granted and never heard of. */
-  close(): readonly WaitingCommand[] {
+  /**
+   * Nobody will come any more. Returns what was granted and never heard of: who said good-bye has confirmed
+   * what it had heard by then, and who fell silent may have heard whatever was sent.
+   */
+  close(end: 'goodbye' | 'silence'): readonly WaitingCommand[] {
     this.flush()
     this.#sink = undefined
-    const unheard = this.#frames.flatMap(({ grants }) => grants)
+    const unheard = this.#frames
+      .filter(({ wasSent }) => end === 'goodbye' || !wasSent)
+      .flatMap(({ grants }) => grants)
     this.#frames = []
     this.#keptBytes = 0
     return unheard

@@ -213,6 +213,22 @@ describe('an abort', () => {
   })
 })
 
+describe('a good-bye', () => {
+  it('right after a grant leaves what is not held in the session to its lease', async () => {
+    const { engine, store } = await openScene()
+    await store.apply(acquire('holder'))
+    const wait = engine.apply(acquire('job', { waitMs: forever }))
+    await patience.until(async () => {
+      return (await store.read({ kind: 'stats' })).waiters === 1
+    }, 'it waits')
+    await store.apply({ kind: 'release', key: 'k', owner: 'holder' })
+    expect(await wait).toMatchObject({ kind: 'granted' })
+    await engine.close()
+    const { holders } = await store.read({ kind: 'inspect', key: 'k' })
+    expect(holders.map(({ owner }) => owner)).toEqual(['job'])
+  })
+})
+
 describe('a server that does not read', () => {
   it('is not sent more than it is ready to take, and everything in the end', async () => {
     const { engine, proxy, store } = await openScene()

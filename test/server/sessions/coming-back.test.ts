@@ -185,22 +185,27 @@ describe('a client that does not come back', () => {
     expect(await next).toMatchObject({ kind: 'granted' })
   })
 
-  it('keeps what it had taken until its lease ends, where that is not in the session', async () => {
-    const rig = await openSessionRig()
-    await rig.engine.apply(acquire('holder'))
-    const client = await rig.client()
-    client.ask(1, acquire('a', forever))
-    await patience.until(async () => (await rig.waiters('k')).length === 1, 'it waits')
-    await rig.engine.apply({ kind: 'release', key: 'k', owner: 'holder' })
-    await client.hears('outcome', 1)
-    client.confirm(1)
-    client.beat(1)
-    await client.hears('beat')
-    client.cut()
-    await client.closed
-    await rig.clock.advance(3 * GRACE_MS)
-    expect(await rig.holders('k')).toEqual(['a'])
-  })
+  it.each([true, false])(
+    'keeps until its lease ends what it has heard of, where that is not in the session; confirmed: %s',
+    async (isConfirmed) => {
+      const rig = await openSessionRig()
+      await rig.engine.apply(acquire('holder'))
+      const client = await rig.client()
+      client.ask(1, acquire('a', forever))
+      await patience.until(async () => (await rig.waiters('k')).length === 1, 'it waits')
+      await rig.engine.apply({ kind: 'release', key: 'k', owner: 'holder' })
+      await client.hears('outcome', 1)
+      if (isConfirmed) {
+        client.confirm(1)
+        client.beat(1)
+        await client.hears('beat')
+      }
+      client.cut()
+      await client.closed
+      await rig.clock.advance(3 * GRACE_MS)
+      expect(await rig.holders('k')).toEqual(['a'])
+    },
+  )
 })
 
 describe('a good-bye', () => {
