@@ -57,7 +57,8 @@ export class LoadClient {
     this.#parts = parts
     this.#random = parts.random
     this.#engine = new RecordedEngine({ proc, engine, recorder, clock })
-    engine.session?.onLoss((loss) => this.#lose(loss))
+    // What was answered together with it comes first in the history.
+    engine.session?.onLoss((loss) => void setImmediate(() => this.#lose(loss)))
     this.noteLife()
   }
 
