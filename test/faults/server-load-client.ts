@@ -57,8 +57,7 @@ export class LoadClient {
     this.#parts = parts
     this.#random = parts.random
     this.#engine = new RecordedEngine({ proc, engine, recorder, clock })
-    // What was answered together with it comes first in the history.
-    engine.session?.onLoss((loss) => void setImmediate(() => this.#lose(loss)))
+    engine.session?.onLoss((loss) => this.#lose(loss))
     this.noteLife()
   }
 
@@ -171,8 +170,15 @@ export class LoadClient {
 
   async #waitAndAbort(asked: Acquire): Promise<Granted | undefined> {
     const controller = new AbortController()
-    const call = this.#obtain({ ...asked, waitMs: this.#parts.waitMs }, controller.signal)
+    let isAnswered = false
+    const call = this.#obtain({ ...asked, waitMs: this.#parts.waitMs }, controller.signal).finally(
+      () => {
+        isAnswered = true
+      },
+    )
     await rest(this.#random.int(0, 200))
+    // Whoever has its answer has nothing to give up, and goes on with what it was told.
+    if (isAnswered) return call
     controller.abort()
     const { key, owner } = asked
     this.#parts.recorder.mark('lost', { space: 'lock', key, owner, detail: GIVEN_UP })
