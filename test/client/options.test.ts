@@ -14,8 +14,17 @@ function shortestGap(times: readonly number[]): number {
   return Math.min(...times.slice(1).map((atMs, index) => atMs - (times[index] ?? 0)))
 }
 
-async function untilAsked(stub: StubServer, path: string, times: number): Promise<void> {
+/** Waits for a lock until the server was asked for something so many times, and gives up. */
+async function lockUntilAsked(
+  client: LockClient,
+  stub: StubServer,
+  { path, times }: { readonly path: string; readonly times: number },
+): Promise<void> {
+  const abort = new AbortController()
+  const locking = client.lock(PULL, { signal: abort.signal })
   while (stub.timesOf(path).length < times) await new Promise((resolve) => setImmediate(resolve))
+  abort.abort()
+  await expect(locking).rejects.toMatchObject({ code: 'LOCK_ABORTED' })
 }
 
 describe('the options of a lock client', () => {
@@ -49,11 +58,7 @@ describe('the options of a lock client', () => {
     })
     const options = { server: stub.url, nodeId: 'n', retryInterval: '150ms' } as const
     await using client = new LockClient(options)
-    const abort = new AbortController()
-    const locking = client.lock(PULL, { signal: abort.signal })
-    await untilAsked(stub, '/lock/subscribe', 4)
-    abort.abort()
-    await expect(locking).rejects.toMatchObject({ code: 'LOCK_ABORTED' })
+    await lockUntilAsked(client, stub, { path: '/lock/subscribe', times: 4 })
     const times = stub.timesOf('/lock/subscribe')
     expect(shortestGap(times)).toBeGreaterThanOrEqual(150 - EARLY_MS)
   })
@@ -66,11 +71,7 @@ describe('the options of a lock client', () => {
     })
     const options = { server: stub.url, nodeId: 'n', retryInterval: '1h' } as const
     await using client = new LockClient(options)
-    const abort = new AbortController()
-    const locking = client.lock(PULL, { signal: abort.signal })
-    await untilAsked(stub, '/lock/subscribe', 2)
-    abort.abort()
-    await expect(locking).rejects.toMatchObject({ code: 'LOCK_ABORTED' })
+    await lockUntilAsked(client, stub, { path: '/lock/subscribe', times: 2 })
   })
 
   it('say how often it asks while it waits: pollInterval', async () => {
@@ -79,11 +80,7 @@ describe('the options of a lock client', () => {
     })
     const options = { server: stub.url, nodeId: 'n', waitBy: 'polling' } as const
     await using client = new LockClient({ ...options, pollInterval: '100ms' })
-    const abort = new AbortController()
-    const locking = client.lock(PULL, { signal: abort.signal })
-    await untilAsked(stub, '/lock/status', 4)
-    abort.abort()
-    await expect(locking).rejects.toMatchObject({ code: 'LOCK_ABORTED' })
+    await lockUntilAsked(client, stub, { path: '/lock/status', times: 4 })
     const times = stub.timesOf('/lock/status')
     expect(shortestGap(times)).toBeGreaterThanOrEqual(100 - EARLY_MS)
   })

@@ -6,6 +6,7 @@ import type { HttpLink, OpenCall } from './http-link.ts'
 import { outcomeOf } from './http-outcome.ts'
 import { orderKeyOf, toRequest } from './http-requests.ts'
 import type { KeyOrder } from './key-order.ts'
+import { askStanding } from './undo-grant.ts'
 import { withWaitLeft } from './wait-left.ts'
 import { toAborted, toClosed } from '../../engine/engine-errors.ts'
 
@@ -125,12 +126,12 @@ export class HttpWaits {
     }
   }
 
-  /** A grant may have been undone by a first withdrawal, whose answer was lost: the request knows. */
   async #confirm(command: Acquire | Begin, settled: Outcome): Promise<Outcome> {
     if (settled.kind !== 'granted') return settled
-    const standing = await this.#options.send<Acquire | Begin>({ ...command, waitMs: 0 })
+    const { send } = this.#options
+    const standing = await askStanding(send, command)
     if (standing.kind === 'granted') return standing
-    if (standing.kind === 'queued') await this.#options.send(toWithdrawal(command))
+    if (standing.kind === 'queued') await send(toWithdrawal(command))
     return { kind: 'refused', code: 'cancelled' }
   }
 

@@ -18,7 +18,7 @@ export async function undoGrant(
   const withdrawn = await send<Command>(toWithdrawal(command))
   const isBack = withdrawn.kind === 'cancelled' && withdrawn.cancelled
   if (isBack || outcome.kind === 'queued') return true
-  if (isUpgraded(command, outcome)) return !(await stands(send, command))
+  if (isUpgraded(command, outcome)) return (await askStanding(send, command)).kind !== 'granted'
   // It was granted directly: that is taken by being granted, and given back by a release.
   const { token } = outcome
   if (command.kind === 'acquire') {
@@ -31,8 +31,13 @@ export async function undoGrant(
   return true
 }
 
-/** An upgrade may have been undone by a first withdrawal, whose answer was lost: the request knows. */
-async function stands(send: Send, command: Acquire | Begin): Promise<boolean> {
-  const standing = await send<Acquire | Begin>({ ...command, waitMs: 0 })
-  return standing.kind === 'granted'
+/**
+ * What has become of a request that a withdrawal found nothing to withdraw of. It may have been settled before;
+ * or a first withdrawal has undone it, and its answer was lost. The request knows.
+ */
+export function askStanding(
+  send: Send,
+  command: Acquire | Begin,
+): Promise<OutcomeOf<Acquire | Begin>> {
+  return send<Acquire | Begin>({ ...command, waitMs: 0 })
 }
