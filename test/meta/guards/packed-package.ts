@@ -22,9 +22,12 @@ export class PackedPackage {
     const options = ['--json', '--ignore-scripts', '--pack-destination', this.folder]
     const [report] = JSON.parse(runNpm(['pack', ...options], REPOSITORY)) as [PackReport]
     this.files = report.files.map(({ path }) => path)
-    writeFileSync(join(this.folder, 'package.json'), '{ "private": true, "type": "module" }')
+    const project = { private: true, type: 'module', overrides: dependenciesAtHand() }
+    writeFileSync(join(this.folder, 'package.json'), JSON.stringify(project))
     const tarball = `./${report.filename}`
-    runNpm(['install', '--offline', '--no-audit', '--no-fund', tarball], this.folder)
+    // What happens to be in the cache of a machine is of no help on the next one.
+    const offline = ['--offline', '--cache', join(this.folder, 'empty-cache')]
+    runNpm(['install', ...offline, '--no-audit', '--no-fund', tarball], this.folder)
   }
 
   /** Install the optional peers too, as somebody does who uses an engine that needs them. */
@@ -44,6 +47,14 @@ export class PackedPackage {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+/** Those of the package as they are installed here, because no registry is asked for them. */
+function dependenciesAtHand(): Record<string, string> {
+  const names = Object.keys(readManifest().dependencies ?? {})
+  return Object.fromEntries(
+    names.map((name) => [name, `file:${join(REPOSITORY, 'node_modules', name)}`]),
+  )
 }
 
 function runNpm(args: readonly string[], cwd: string): string {
