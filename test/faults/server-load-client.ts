@@ -261,7 +261,11 @@ export class LoadClient {
 
   async #obtain(asked: Acquire, signal?: AbortSignal): Promise<Granted | undefined> {
     const outcome = await this.#ask(asked, signal)
-    return outcome?.kind === 'granted' ? this.#hold(asked, outcome) : undefined
+    if (outcome?.kind !== 'granted') return undefined
+    if (signal?.aborted !== true) return this.#hold(asked, outcome)
+    // Its history says that it gave this up, so it does not go on to hold it.
+    await this.#insist(this.#toRelease(asked, outcome.token, 'r'))
+    return undefined
   }
 
   #hold({ key, owner, session }: Acquire, granted: Granted): Granted {
