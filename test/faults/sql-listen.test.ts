@@ -9,6 +9,7 @@ import { HarmedServer, IS_LONG, openEngine, POSTGRES, SEED } from './sql-databas
 import { SqlScene } from './sql-scene.ts'
 
 const ROUNDS = IS_LONG ? 300 : 20
+const ROUNDS_PER_GENERATION = 20
 const CLIENTS = 12
 /** Behind every push an engine looks for itself, every two seconds; the rest is for a busy machine. */
 const patience = new Patience(60_000)
@@ -76,6 +77,7 @@ describe('a process whose notifications from postgres are cut off', () => {
     await scene.untilAnswered(100)
     let cut = 0
     for (let round = 0; round < ROUNDS; round += 1) {
+      if (round % ROUNDS_PER_GENERATION === 0) scene.changeKeys()
       await patience.until(async () => (cut += await cutListeners()) > round, 'it is cut again')
       scene.mark('cut')
       await scene.untilAnswered(20)
