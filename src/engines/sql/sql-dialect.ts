@@ -61,6 +61,11 @@ export interface GuessTerms {
 export type SqlFailure =
   /** Two transactions stood in each other's way, or the database was busy: nothing happened. */
   | 'conflict'
+  /**
+   * The server only reads, as one does whose place another has taken: nothing happened. Its connection is
+   * given up, because a new one may lead to the other.
+   */
+  | 'standby'
   /** The connection is gone, or could not be made. */
   | 'connection'
   /** The database refused: no space, no right, no such table. */

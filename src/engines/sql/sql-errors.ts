@@ -5,7 +5,7 @@ import { NewerSchemaError } from './migrate.ts'
 export function toUnavailable(error: unknown, applied: 'no' | 'maybe'): LockError {
   if (error instanceof LockError) return error
   const what = error instanceof Error ? error.message : String(error)
-  return createError('LOCK_ENGINE_UNAVAILABLE', `the database does not answer: ${what}`, {
+  return createError('LOCK_ENGINE_UNAVAILABLE', `the database is not available: ${what}`, {
     cause: error,
     applied,
   })

@@ -72,7 +72,7 @@ describe('an engine that cannot be opened', { timeout: TIMEOUT_MS }, () => {
     const engine = `postgres://user:hunter2@127.0.0.1:${await findFreePort()}/database`
     const started = rig.start([], { HOLDFAST_ENGINE: engine })
     expect(await started.code).toBe(69)
-    expect(started.stderr).toMatch(/the database does not answer/)
+    expect(started.stderr).toMatch(/the database is not available/)
     expect(started.stderr).not.toContain('hunter2')
   })
 })

@@ -136,6 +136,7 @@ export const mysqlDialect: SqlDialect = {
       readonly message?: string
     }
     if (CONFLICTS.has(errno)) return 'conflict'
+    if (STANDBYS.has(errno)) return 'standby'
     const isLost =
       CONNECTION_NUMBERS.has(errno) ||
       CONNECTION_CODES.has(code) ||
@@ -154,6 +155,13 @@ const CONFLICTS: ReadonlySet<unknown> = new Set([
   1969, // A time limit of the server stopped it, on MariaDB,
   3024, // and on MySQL.
   3572, // The lock was not available at once.
+  3101, // Another member of the group has changed the rows.
+])
+
+const STANDBYS: ReadonlySet<unknown> = new Set([
+  1290, // Set to read only,
+  1836, // or started so.
+  1047, // A member of a cluster that is not part of it at the moment.
 ])
 
 const CONNECTION_NUMBERS: ReadonlySet<unknown> = new Set([

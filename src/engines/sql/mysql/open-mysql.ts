@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { Kysely, MysqlDialect, type MysqlPool, type MysqlPoolConnection, sql } from 'kysely'
-import type { Pool, PoolConnection, TypeCastField, TypeCastNext } from 'mysql2'
+import type { Pool, PoolConnection, QueryError, TypeCastField, TypeCastNext } from 'mysql2'
 import type { SqlSchema } from '../schema.ts'
 import { type ConnectOptions, SilenceLimit } from '../silence.ts'
 import type { SqlDatabase } from '../sql-dialect.ts'
@@ -81,17 +81,19 @@ const SETTLE: readonly string[] = [
 ]
 
 function settle(pool: Pool): MysqlPool {
-  const settled = new WeakSet<PoolConnection>()
+  const settled = new WeakMap<PoolConnection, MysqlPoolConnection>()
   return {
     getConnection(callback): void {
       const answer = callback as (error: unknown, connection?: MysqlPoolConnection) => void
       pool.getConnection((failure, connection) => {
         if (failure !== null) return answer(failure)
-        if (settled.has(connection)) return answer(null, connection as MysqlPoolConnection)
+        const known = settled.get(connection)
+        if (known !== undefined) return answer(null, known)
         settleOne(connection).then(
           () => {
-            settled.add(connection)
-            answer(null, connection as MysqlPoolConnection)
+            const one = leavingStandbys(connection)
+            settled.set(connection, one)
+            answer(null, one)
           },
           (error: unknown) => {
             connection.destroy()
@@ -109,6 +111,20 @@ async function settleOne(connection: PoolConnection): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       connection.query(statement, (error) => (error === null ? resolve() : reject(error)))
     })
+}
+
+/** A connection to a standby is not used again. */
+function leavingStandbys(connection: PoolConnection): MysqlPoolConnection {
+  let isStandby = false
+  type Answer = (error: QueryError | null, result: unknown) => void
+  const query = (text: string, values: unknown[], answer: Answer): void => {
+    connection.query(text, values, (error, result) => {
+      isStandby ||= error !== null && mysqlDialect.classify(error) === 'standby'
+      answer(error, result)
+    })
+  }
+  const release = (): void => (isStandby ? connection.destroy() : connection.release())
+  return { query, release } as MysqlPoolConnection
 }
 
 async function findWarnings(db: Kysely<SqlSchema>): Promise<string[]> {

@@ -96,14 +96,21 @@ function withScriptsOf(pool: Pool): PostgresPool {
   }
 }
 
-/** A text of several statements has several results, and these are the rows then. Kysely knows of one only. */
+/**
+ * A text of several statements has several results, and these are the rows then; Kysely knows of one only.
+ * A connection to a standby is not used again.
+ */
 function withScripts(client: PoolClient): PostgresPoolClient {
+  let isStandby = false
   const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
-    const result: unknown = await client.query(text, [...values])
+    const result: unknown = await client.query(text, [...values]).catch((error: unknown) => {
+      isStandby ||= postgresDialect.classify(error) === 'standby'
+      throw error
+    })
     if (!Array.isArray(result)) return result
     return { command: 'SELECT', rowCount: 0, rows: result.map(({ rows }: QueryResult) => rows) }
   }
-  return { query, release: () => client.release() } as PostgresPoolClient
+  return { query, release: () => client.release(isStandby) } as PostgresPoolClient
 }
 
 async function readSettings(

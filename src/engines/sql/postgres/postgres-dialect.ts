@@ -139,6 +139,7 @@ export const postgresDialect: SqlDialect = {
   classify(error: unknown): SqlFailure {
     const { code, message = '' } = error as { code?: unknown; message?: string }
     if (CONFLICTS.has(code)) return 'conflict'
+    if (code === READ_ONLY) return 'standby'
     const isLost = CONNECTION_CODE.test(String(code)) || CONNECTION_MESSAGE.test(message)
     return isLost || isSocketFailure(error) ? 'connection' : 'other'
   },
@@ -160,6 +161,8 @@ const CONFLICTS: ReadonlySet<unknown> = new Set([
   '55P03', // The lock was not available in time.
   '57014', // A time limit of the server cancelled the statement.
 ])
+
+const READ_ONLY = '25006'
 
 /** Class 08, too many connections, a server that shuts down or starts, and its limits on idle ones. */
 const CONNECTION_CODE = /^(08...|53300|57P0[1-5]|25P0[34])$/
