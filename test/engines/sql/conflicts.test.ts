@@ -15,6 +15,8 @@ const CONFLICTS = [
   { kind: MYSQL, what: 'a deadlock', code: '1213' },
   { kind: MYSQL, what: 'a lock wait that took too long', code: '1205' },
   { kind: MYSQL, what: 'a record that has changed', code: '1020' },
+  { kind: MYSQL, what: 'rows that another member of a group has changed', code: '3101' },
+  { kind: MYSQL, what: 'a member that its cluster has left behind', code: '1047' },
 ] as const
 
 /** Where in a transaction it happens: while the key is being locked, and with the commit. */
