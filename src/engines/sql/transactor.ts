@@ -5,9 +5,10 @@ import type { Connection, SqlDatabase } from './sql-dialect.ts'
 import { toRefused, toUnavailable } from './sql-errors.ts'
 import { type Rows, type Statement, words } from './statement.ts'
 
-/** How long a transaction is tried again that others stand in the way of. */
-const CONFLICT_PATIENCE_MS = 10_000
-const CONFLICT_PAUSE_MS_MAX = 50
+/** How long a transaction is tried again that did not happen. */
+const PATIENCE_MS = 10_000
+/** Between two attempts. Who takes a server's place needs longer than who stands in the way. */
+const PAUSE_MS_MAX = { conflict: 50, standby: 1_000 } as const
 
 const COMMIT = words('commit')
 const ROLLBACK = words('rollback')
@@ -125,18 +126,18 @@ export class Transactor {
         return await attempt()
       } catch (error) {
         const failure = this.#database.dialect.classify(causeOf(error))
-        const isLate = this.#clock.nowMs() - startedAtMs > CONFLICT_PATIENCE_MS
+        const isLate = this.#clock.nowMs() - startedAtMs > PATIENCE_MS
         if (failure === 'other') throw toRefused(causeOf(error), appliedBy(error))
         if (failure === 'connection' || isLate)
           throw toUnavailable(causeOf(error), appliedBy(error))
-        await this.#pause(tries)
+        await this.#pause(tries, PAUSE_MS_MAX[failure])
       }
     }
   }
 
   /** Longer each time, and never the same for two that met. */
-  #pause(tries: number): Promise<void> {
-    const mostMs = Math.min(CONFLICT_PAUSE_MS_MAX, 2 ** tries)
+  #pause(tries: number, longestMs: number): Promise<void> {
+    const mostMs = Math.min(longestMs, 2 ** tries)
     return new Promise((resolve) => {
       this.#clock.setTimer(randomInt(mostMs + 1), resolve).ref()
     })
