@@ -22,22 +22,24 @@ interface Scene {
   readonly draft: Draft
   readonly graph: WaitGraph
   readonly asking: string
+  /** Whether the one who asks would stand before everybody who waits for the key. */
+  readonly isUpgrade: boolean
 }
 
 /** The parties of the cycle that this wait would close, the asking one first. */
 export function findCycle(
   draft: Draft,
   wait: Wait,
-  upgrade: boolean,
+  isUpgrade: boolean,
 ): readonly string[] | undefined {
   const { graph } = draft.view
   if (graph === undefined || isOutOfReach(draft, graph, wait)) return undefined
   // An owner that waits here already is decided anew as a whole when its first request is granted.
   if (draft.waitersOf(wait.owner).length > 0) return undefined
-  const scene: Scene = { draft, graph, asking: wait.party }
+  const scene: Scene = { draft, graph, asking: wait.party, isUpgrade }
   const ahead = entangled(scene, draft.view).filter(
     (other) =>
-      (other.upgrade || (!upgrade && other.lane <= wait.lane)) &&
+      (other.upgrade || (!isUpgrade && other.lane <= wait.lane)) &&
       isInTheWay(scene, draft.view, { ahead: other, wait }),
   )
   const holds = isForRoom(scene, draft.view, wait) ? [] : draft.holds()
@@ -139,7 +141,9 @@ function* blockers(wait: Wait, holds: Iterable<Hold>, ahead: Iterable<Waiter>): 
  * them to leave and for none in particular: that is not doomed.
  */
 function isForRoom(scene: Scene, view: KeyView, wait: Wait): boolean {
-  const { holdCount, writer, upgraders } = isAskedFor(scene, view) ? scene.draft : view
+  const isHere = isAskedFor(scene, view)
+  if (isHere && scene.isUpgrade) return false
+  const { holdCount, writer, upgraders } = isHere ? scene.draft : view
   if (holdCount < view.settings.holdersPerKeyMax) return false
   if (wait.mode === 'write' || writer !== undefined || upgraders.length > 0) return false
   for (let lane = 0; lane <= wait.lane; lane += 1) {

@@ -60,6 +60,17 @@ describe('a key that has as many readers as it takes', () => {
     story.acquire('w', 'write', { key: 'third' })
     expect(story.wait('y', 'write', { key: 'third' })).toMatchObject({ code: 'deadlock' })
   })
+
+  it('refuses an upgrade that would keep out somebody whom another of its readers waits for', () => {
+    const story = new LawStory({ holdersPerKeyMax: 2 })
+    story.acquire('z', 'write')
+    for (const owner of ['x', 'y', 'u']) story.wait(owner, 'read')
+    story.release('z')
+    story.acquire('u', 'write', { key: 'other' })
+    story.wait('y', 'write', { key: 'other' })
+    const refused = { code: 'deadlock', cycle: ['x', 'y', 'u'] }
+    expect(story.wait('x', 'write')).toMatchObject(refused)
+  })
 })
 
 describe('a resource that is kept for as many nodes as it can be', () => {
