@@ -10,6 +10,16 @@ describe('a key that has as many readers as it takes', () => {
     return story
   }
 
+  /** Somebody waits for room who has another key. */
+  function createWithoutRoom(): LawStory {
+    const story = new LawStory({ holdersPerKeyMax: 2 })
+    story.acquire('z', 'write')
+    for (const owner of ['x', 'y', 'u']) story.wait(owner, 'read')
+    story.release('z')
+    story.acquire('u', 'write', { key: 'other' })
+    return story
+  }
+
   it('refuses one more, whether it waits or not, and does not remember that', () => {
     const story = createFull()
     const id = { requestId: 'i' }
@@ -49,11 +59,7 @@ describe('a key that has as many readers as it takes', () => {
   })
 
   it('keeps nobody for whom it has no room from being waited for by one of its readers', () => {
-    const story = new LawStory({ holdersPerKeyMax: 2 })
-    story.acquire('z', 'write')
-    for (const owner of ['x', 'y', 'u']) story.wait(owner, 'read')
-    story.release('z')
-    story.acquire('u', 'write', { key: 'other' })
+    const story = createWithoutRoom()
     expect(story.wait('x', 'write', { key: 'other' })).toMatchObject({ kind: 'queued' })
     story.wait('v', 'write')
     story.wait('w', 'read')
@@ -62,11 +68,7 @@ describe('a key that has as many readers as it takes', () => {
   })
 
   it('refuses an upgrade that would keep out somebody whom another of its readers waits for', () => {
-    const story = new LawStory({ holdersPerKeyMax: 2 })
-    story.acquire('z', 'write')
-    for (const owner of ['x', 'y', 'u']) story.wait(owner, 'read')
-    story.release('z')
-    story.acquire('u', 'write', { key: 'other' })
+    const story = createWithoutRoom()
     story.wait('y', 'write', { key: 'other' })
     const refused = { code: 'deadlock', cycle: ['x', 'y', 'u'] }
     expect(story.wait('x', 'write')).toMatchObject(refused)
