@@ -39,7 +39,7 @@ export interface Guess<T> {
   onRefuted(): void
 }
 
-/** Runs transactions: again after a conflict, and never pretending to know what became of a commit. */
+/** Runs transactions: again where they did not happen, and never pretending to know what became of a commit. */
 export class Transactor {
   readonly #database: SqlDatabase
   readonly #clock: Clock
@@ -60,7 +60,7 @@ export class Transactor {
   /** The same, in as few round trips as there can be. */
   async writeScript<T>(script: Script<T>): Promise<T> {
     const begin = this.#database.dialect.begin.map(words)
-    return this.#untilNoConflict(async () => {
+    return this.#untilItHappens(async () => {
       try {
         return await this.#once(begin, script)
       } catch (error) {
@@ -111,15 +111,15 @@ export class Transactor {
   /** A transaction that reads a single moment. */
   async read<T>(work: (db: Connection) => Promise<T>): Promise<T> {
     const begin = this.#database.dialect.beginReading.map(words)
-    return this.#untilNoConflict(() => this.#once(begin, withoutScript(work)))
+    return this.#untilItHappens(() => this.#once(begin, withoutScript(work)))
   }
 
   /** Statements that each stand for themselves, and that may be done again. */
   async run<T>(work: (db: Connection) => Promise<T>): Promise<T> {
-    return this.#untilNoConflict(() => work(this.#database.db))
+    return this.#untilItHappens(() => work(this.#database.db))
   }
 
-  async #untilNoConflict<T>(attempt: () => Promise<T>): Promise<T> {
+  async #untilItHappens<T>(attempt: () => Promise<T>): Promise<T> {
     const startedAtMs = this.#clock.nowMs()
     for (let tries = 0; ; tries += 1) {
       try {
