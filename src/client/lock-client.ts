@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createError, isLockError } from '../engine/errors.ts'
-import { VALUE_BYTES_MAX } from '../law/limits.ts'
+import { VALUE_BYTES_MAX } from '../engine/validation/limits.ts'
 import { toJsonText } from '../locks/json-text.ts'
 import type { NodeStatus, ReferencesAnswer, UnrefAnswer } from '../protocol/json/operation-body.ts'
 import { toAnswerError } from './answer-errors.ts'

@@ -1,4 +1,4 @@
-import type { Problem } from '../law/validate.ts'
+import type { Problem } from './validation/validate.ts'
 import { createError, type LockError } from './errors.ts'
 
 /** The errors that every engine has in common, in the words of the catalogue. */

@@ -2,7 +2,7 @@
 export type * from '../law/commands.ts'
 export type * from '../law/events.ts'
 export type * from '../law/outcomes.ts'
-export { type Coordination, DEFAULT_SETTINGS, type LawSettings } from '../law/settings.ts'
+export type { Coordination, LawSettings } from '../law/settings.ts'
 export type * from '../law/view.ts'
 export type * from './capabilities.ts'
 export { EarlyOutcome } from './early-outcome.ts'
@@ -15,3 +15,4 @@ export {
 } from './error-catalogue.ts'
 export * from './errors.ts'
 export type * from './queries.ts'
+export { DEFAULT_SETTINGS } from './validation/default-settings.ts'

@@ -1,10 +1,3 @@
-import {
-  HOLDERS_PER_KEY_MAX,
-  REFERENCES_PER_RESOURCE_MAX,
-  TTL_MS_DEFAULT,
-  WAITERS_PER_KEY_MAX,
-} from './limits.ts'
-
 /**
  * Who coordinates an operation after it succeeded.
  *
@@ -46,19 +39,3 @@ export interface LawSettings {
   /** Nodes that one resource is kept for. */
   readonly referencesPerResourceMax: number
 }
-
-export const DEFAULT_SETTINGS: LawSettings = Object.freeze({
-  lanes: Object.freeze([]),
-  coordination: 'server',
-  multiNode: true,
-  updateRequiresNoRef: false,
-  retentionMs: 5 * 60_000,
-  operationTtlMs: 60 * 60_000,
-  lockTtlMs: TTL_MS_DEFAULT,
-  waiterPatienceMs: 90_000,
-  claimWindowMs: 10_000,
-  openPatienceMs: Number.POSITIVE_INFINITY,
-  waitersPerKeyMax: WAITERS_PER_KEY_MAX,
-  holdersPerKeyMax: HOLDERS_PER_KEY_MAX,
-  referencesPerResourceMax: REFERENCES_PER_RESOURCE_MAX,
-})

@@ -1,6 +1,6 @@
 import { createError } from '../engine/errors.ts'
-import { KEY_BYTES_MAX } from '../law/limits.ts'
-import { compareNames, problemWithName } from '../law/names.ts'
+import { KEY_BYTES_MAX } from '../engine/validation/limits.ts'
+import { compareNames, problemWithName } from '../engine/validation/names.ts'
 import { acquireLock, throwRefusal } from './acquire-lock.ts'
 import type { AcquireTerms } from './acquire-terms.ts'
 import { HeldLock } from './held-lock.ts'

@@ -1,4 +1,4 @@
-import { META_BYTES_MAX, TTL_MS_MAX, TTL_MS_MIN, WAIT_MS_MAX } from '../law/limits.ts'
+import { META_BYTES_MAX, TTL_MS_MAX, TTL_MS_MIN, WAIT_MS_MAX } from '../engine/validation/limits.ts'
 import type { Mode } from '../law/view.ts'
 import { assertOptions, assertSignal } from './check-options.ts'
 import { type Duration, type DurationRule, parseDuration } from './durations.ts'

@@ -1,7 +1,7 @@
 import type { SessionLoss } from '../engine/engine.ts'
 import { createError, type LockError } from '../engine/errors.ts'
 import type { Begin, Finish } from '../law/commands.ts'
-import { VALUE_BYTES_MAX } from '../law/limits.ts'
+import { VALUE_BYTES_MAX } from '../engine/validation/limits.ts'
 import type { Granted, OutcomeOf } from '../law/outcomes.ts'
 import { toJsonText } from './json-text.ts'
 import { Lease, type LeaseTerms, type RenewalAnswer } from './lease.ts'

@@ -2,7 +2,7 @@ import type { Capabilities } from '../engine/capabilities.ts'
 import { toInvalidArgument } from '../engine/engine-errors.ts'
 import type { LockError } from '../engine/errors.ts'
 import type { HistoryEntry, InspectReply, ListReply } from '../engine/queries.ts'
-import { problemWithFilter } from '../engine/query-check.ts'
+import { problemWithFilter } from '../engine/validation/query-check.ts'
 import { acquireAll } from './acquire-all.ts'
 import { acquireLock, runWithLock, throwRefusal } from './acquire-lock.ts'
 import {

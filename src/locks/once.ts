@@ -1,4 +1,4 @@
-import { VALUE_BYTES_MAX } from '../law/limits.ts'
+import { VALUE_BYTES_MAX } from '../engine/validation/limits.ts'
 import { type BeginTerms, beginOperation } from './begin-operation.ts'
 import type { HeldOperation } from './held-operation.ts'
 import { fromJsonText, toJsonText } from './json-text.ts'

@@ -1,4 +1,9 @@
-import { KEY_BYTES_MAX, OWNER_BYTES_MAX, TTL_MS_MAX, WAITERS_PER_KEY_MAX } from '../law/limits.ts'
+import {
+  KEY_BYTES_MAX,
+  OWNER_BYTES_MAX,
+  TTL_MS_MAX,
+  WAITERS_PER_KEY_MAX,
+} from '../engine/validation/limits.ts'
 
 /** Bounds that an operator may set, by the names that `--limit NAME=VALUE` takes. */
 export interface ServerLimits {

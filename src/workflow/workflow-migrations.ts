@@ -1,7 +1,12 @@
 import type { MigrationBook } from '../engines/sql/migrate.ts'
 import type { MigrationTerms } from '../engines/sql/migrations.ts'
 import type { ViewTerms } from '../engines/sql/sql-dialect.ts'
-import { ID_BYTES_MAX, KEY_BYTES_MAX, OWNER_BYTES_MAX, TYPE_CHARS_MAX } from '../law/limits.ts'
+import {
+  ID_BYTES_MAX,
+  KEY_BYTES_MAX,
+  OWNER_BYTES_MAX,
+  TYPE_CHARS_MAX,
+} from '../engine/validation/limits.ts'
 
 /** Where assignments are until their month has a place of its own. */
 export const LATER = 'later'

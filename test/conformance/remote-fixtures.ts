@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { LockEngine } from '../../src/engine/engine.ts'
-import { WAIT_MS_MAX } from '../../src/law/limits.ts'
+import { WAIT_MS_MAX } from '../../src/engine/validation/limits.ts'
 import type {
   EngineFixture,
   OpenedEngine,

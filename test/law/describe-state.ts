@@ -1,5 +1,5 @@
 import type { Decision } from '../../src/law/decide.ts'
-import { LANES_MAX } from '../../src/law/limits.ts'
+import { LANES_MAX } from '../../src/engine/validation/limits.ts'
 import type { Outcome } from '../../src/law/outcomes.ts'
 import type { EndedAnswer } from '../../src/law/view.ts'
 import type { NaiveAnswer } from './naive-model.ts'

@@ -1,6 +1,7 @@
 import type { KeyCommand } from '../../src/law/commands.ts'
 import type { Outcome } from '../../src/law/outcomes.ts'
-import { DEFAULT_SETTINGS, type LawSettings } from '../../src/law/settings.ts'
+import { DEFAULT_SETTINGS } from '../../src/engine/validation/default-settings.ts'
+import type { LawSettings } from '../../src/law/settings.ts'
 import type { Namespace, Session } from '../../src/law/view.ts'
 import { acquire, cancel, decline, entrust, hangUp, release, renew } from './naive-locks.ts'
 import { begin, finish, unref, withdraw } from './naive-operations.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ENDED_REMEMBERED_MS } from '../../src/law/limits.ts'
-import { DEFAULT_SETTINGS } from '../../src/law/settings.ts'
+import { DEFAULT_SETTINGS } from '../../src/engine/validation/default-settings.ts'
 import { checkRuns, operationCommand } from './random-run.ts'
 import { type RandomStep, randomSteps } from './random-steps.ts'
 

@@ -1,6 +1,7 @@
 import type { KeyCommand } from '../../src/law/commands.ts'
 import { type Decision, decide, type Law } from '../../src/law/decide.ts'
-import { DEFAULT_SETTINGS, type LawSettings } from '../../src/law/settings.ts'
+import { DEFAULT_SETTINGS } from '../../src/engine/validation/default-settings.ts'
+import type { LawSettings } from '../../src/law/settings.ts'
 import type { KeyView, Namespace, Session, Waiter, WaitGraph } from '../../src/law/view.ts'
 import { applyChanges } from './apply-changes.ts'
 import { emptyKey, type KeyState, PlainView, type Surroundings } from './plain-view.ts'

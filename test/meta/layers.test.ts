@@ -29,6 +29,7 @@ describe('the walls between the folders of src/', () => {
       `type A = import('../engines/x/a.ts').A`,
     ],
     ['the server uses the way in', 'src/server/app.ts', `import '../locks/locks.ts'`],
+    ['locks use a rule of the law', 'src/locks/a.ts', `import { x } from '../law/decide.ts'`],
     ['the protocol uses the law', 'src/protocol/a.ts', `import { x } from '../law/limits.ts'`],
     ['the command line uses the law', 'src/cli/a.ts', `import { x } from '../law/decide.ts'`],
     ['a layer uses the test kit', 'src/locks/a.ts', `import '../testing/virtual-clock.ts'`],
@@ -48,7 +49,8 @@ describe('the walls between the folders of src/', () => {
     ['src/locks/open-engine.ts', `await import('../engines/sql/open-sql-engine.ts')`],
     ['src/engines/sql/postgres/a.ts', `import '../sql-engine.ts'`],
     ['src/engines/remote/a.ts', `import '../../protocol/codec.ts'`],
-    ['src/cli/settings/a.ts', `import '../../law/limits.ts'; import '../usage-error.ts'`],
+    ['src/cli/settings/a.ts', `import '../../engine/a.ts'; import '../usage-error.ts'`],
+    ['src/locks/a.ts', `import type { Mode } from '../law/view.ts'`],
     ['src/cli/a.ts', `import '../engines/redis/a.ts'; import '../locks/connect.ts'`],
   ])('have a door in %s', (path, text) => {
     expect(findCrossedWalls([{ path, text }], rules)).toEqual([])

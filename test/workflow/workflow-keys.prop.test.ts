@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { KEY_BYTES_MAX } from '../../src/law/limits.ts'
-import { problemWithName } from '../../src/law/names.ts'
+import { KEY_BYTES_MAX } from '../../src/engine/validation/limits.ts'
+import { problemWithName } from '../../src/engine/validation/names.ts'
 import {
   toIterationKey,
   toNodeKey,

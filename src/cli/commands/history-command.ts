@@ -1,5 +1,5 @@
 import type { HistoryEntry } from '../../engine/queries.ts'
-import { QUERY_LIMIT_MAX } from '../../engine/query-limits.ts'
+import { QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
 import { writeReply } from '../../protocol/json/reply-body.ts'
 import type { CliCommand } from '../cli-command.ts'
 import type { CliIo } from '../cli-io.ts'

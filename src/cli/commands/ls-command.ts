@@ -1,5 +1,5 @@
 import type { InspectReply, ListReply } from '../../engine/queries.ts'
-import { QUERY_LIMIT_MAX } from '../../engine/query-limits.ts'
+import { QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
 import type { ListOptions } from '../../locks/lock-options.ts'
 import type { Locks } from '../../locks/locks.ts'
 import { writeReply } from '../../protocol/json/reply-body.ts'

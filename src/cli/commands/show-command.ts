@@ -1,5 +1,5 @@
 import type { HolderReply, InspectReply, WaiterReply } from '../../engine/queries.ts'
-import { QUERY_LIMIT_MAX } from '../../engine/query-limits.ts'
+import { QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
 import { writeReply } from '../../protocol/json/reply-body.ts'
 import { escapeControls } from '../../server/log/escape-controls.ts'
 import type { CliCommand } from '../cli-command.ts'

@@ -4,7 +4,7 @@ import {
   TTL_MS_MAX,
   TTL_MS_MIN,
   WAIT_MS_MAX,
-} from '../../law/limits.ts'
+} from '../../engine/validation/limits.ts'
 import type { ServerLimits } from '../../server/server-limits.ts'
 
 export interface LimitRule {

@@ -1,4 +1,4 @@
-import { TTL_MS_DEFAULT } from '../../law/limits.ts'
+import { TTL_MS_DEFAULT } from '../../engine/validation/limits.ts'
 import type { LockServerOptions } from '../../server/lock-server.ts'
 import type { LogLevel } from '../../server/log/log.ts'
 import { DocumentError, parseDocument } from '../../server/config/parse-document.ts'

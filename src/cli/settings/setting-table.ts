@@ -1,4 +1,9 @@
-import { GRACE_MS_MAX, GRACE_MS_MIN, TTL_MS_MAX, TTL_MS_MIN } from '../../law/limits.ts'
+import {
+  GRACE_MS_MAX,
+  GRACE_MS_MIN,
+  TTL_MS_MAX,
+  TTL_MS_MIN,
+} from '../../engine/validation/limits.ts'
 import { LOG_LEVELS } from '../../server/log/log.ts'
 import type { Setting, SettingKind } from './setting.ts'
 

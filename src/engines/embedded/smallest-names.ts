@@ -1,4 +1,4 @@
-import { compareNames } from '../../law/names.ts'
+import { compareNames } from '../../engine/validation/names.ts'
 
 /** Keeps the first `limit` of the names it is given, in byte order, with what belongs to them. */
 export class SmallestNames<T> {

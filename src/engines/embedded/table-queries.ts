@@ -1,5 +1,5 @@
 import { unreachable } from '../../law/assert.ts'
-import { compareNames } from '../../law/names.ts'
+import { compareNames } from '../../engine/validation/names.ts'
 import type {
   HistoryQuery,
   InspectReply,
@@ -11,7 +11,7 @@ import type {
   StatsReply,
   WaiterReply,
 } from '../../engine/queries.ts'
-import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/query-limits.ts'
+import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/validation/query-limits.ts'
 import { showHolder, showRemembered, showWaiter } from '../../engine/show-key.ts'
 import { KeyState } from './key-state.ts'
 import type { LockTable } from './lock-table.ts'

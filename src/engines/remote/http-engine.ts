@@ -10,7 +10,7 @@ import type {
 import type { Query, ReplyOf } from '../../engine/queries.ts'
 import type { Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
-import { problemWith } from '../../law/validate.ts'
+import { problemWith } from '../../engine/validation/validate.ts'
 import { isHeldOpen } from '../../law/waiting.ts'
 import { camelKeys } from '../../protocol/json/key-case.ts'
 import { readReply } from '../../protocol/json/reply-body.ts'

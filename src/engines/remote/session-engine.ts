@@ -14,7 +14,7 @@ import { createError, isLockError, type LockError } from '../../engine/errors.ts
 import type { Query, ReplyOf } from '../../engine/queries.ts'
 import type { Acquire, Begin, Command } from '../../law/commands.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
-import { problemWith } from '../../law/validate.ts'
+import { problemWith } from '../../engine/validation/validate.ts'
 import { isHeldOpen } from '../../law/waiting.ts'
 import { writeAbort } from '../../protocol/session/client-frames.ts'
 import type { Failure, Lost, Welcome } from '../../protocol/session/server-message.ts'

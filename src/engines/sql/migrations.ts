@@ -1,4 +1,9 @@
-import { KEY_BYTES_MAX, ID_BYTES_MAX, OWNER_BYTES_MAX, TYPE_CHARS_MAX } from '../../law/limits.ts'
+import {
+  KEY_BYTES_MAX,
+  ID_BYTES_MAX,
+  OWNER_BYTES_MAX,
+  TYPE_CHARS_MAX,
+} from '../../engine/validation/limits.ts'
 import type { ColumnTypes, SqlDialect, ViewTerms } from './sql-dialect.ts'
 
 /** One step of the schema. Steps are never changed once they were released; new ones are appended. */

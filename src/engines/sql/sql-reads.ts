@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import { unreachable } from '../../law/assert.ts'
-import { nameAfterPrefix } from '../../law/names.ts'
+import { nameAfterPrefix } from '../../engine/validation/names.ts'
 import type { Namespace, Waiter } from '../../law/view.ts'
 import type {
   InspectReply,
@@ -11,7 +11,7 @@ import type {
   StandingReply,
   StatsReply,
 } from '../../engine/queries.ts'
-import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/query-limits.ts'
+import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/validation/query-limits.ts'
 import { showHolder, showRemembered, showWaiter } from '../../engine/show-key.ts'
 import { ABSENT_KEY } from './absent-key.ts'
 import { readHistory } from './history.ts'

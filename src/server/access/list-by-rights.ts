@@ -1,8 +1,8 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import { createError } from '../../engine/errors.ts'
 import type { InspectReply, ListQuery, ListReply } from '../../engine/queries.ts'
-import { LIST_SHOWN } from '../../engine/query-limits.ts'
-import { compareNames } from '../../law/names.ts'
+import { LIST_SHOWN } from '../../engine/validation/query-limits.ts'
+import { compareNames } from '../../engine/validation/names.ts'
 
 /**
  * A page of a list, of the keys that begin with one of the given prefixes. Each prefix is asked for by

@@ -16,7 +16,7 @@ import type {
   ReplyOf,
   StatsReply,
 } from '../../engine/queries.ts'
-import { HISTORY_SHOWN, QUERY_LIMIT_MAX } from '../../engine/query-limits.ts'
+import { HISTORY_SHOWN, QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
 import type { Acquire, Begin, Command, Force } from '../../law/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'

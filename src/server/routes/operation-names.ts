@@ -1,5 +1,5 @@
 import { isLockError } from '../../engine/errors.ts'
-import { problemWith } from '../../law/validate.ts'
+import { problemWith } from '../../engine/validation/validate.ts'
 import { type Field, readFields } from '../../protocol/json/fields.ts'
 import { toBadField, type WireNames } from '../http/bad-field.ts'
 import { badRequest } from '../http/http-error.ts'

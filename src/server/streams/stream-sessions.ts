@@ -1,5 +1,5 @@
 import type { LockEngine } from '../../engine/engine.ts'
-import { GRACE_MS_MAX } from '../../law/limits.ts'
+import { GRACE_MS_MAX } from '../../engine/validation/limits.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 
 export interface StreamSessionsOptions {

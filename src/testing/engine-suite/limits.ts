@@ -12,10 +12,10 @@ import {
   TTL_MS_MAX,
   TTL_MS_MIN,
   TYPE_CHARS_MAX,
-  TYPES_PER_RESOURCE_MAX,
   VALUE_BYTES_MAX,
   WAIT_MS_MAX,
-} from '../../law/limits.ts'
+} from '../../engine/validation/limits.ts'
+import { TYPES_PER_RESOURCE_MAX } from '../../law/limits.ts'
 import { asGranted, asQueued, asRefused, assertThrows } from './answers.ts'
 import { type EngineRig, TTL_MS } from './engine-rig.ts'
 import { type EngineSuite, engineTest } from './engine-test.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ID_BYTES_MAX, KEY_BYTES_MAX, OWNER_BYTES_MAX } from '../../law/limits.ts'
+import { ID_BYTES_MAX, KEY_BYTES_MAX, OWNER_BYTES_MAX } from '../../engine/validation/limits.ts'
 import { asGranted } from './answers.ts'
 import { type EngineSuite, engineTest } from './engine-test.ts'
 

@@ -1,5 +1,5 @@
 import type { Capabilities } from '../../engine/capabilities.ts'
-import { DEFAULT_SETTINGS } from '../../law/settings.ts'
+import { DEFAULT_SETTINGS } from '../../engine/validation/default-settings.ts'
 import type { HistoryRecord } from '../history.ts'
 import { HistoryRecorder } from '../history-recorder.ts'
 import { Random } from '../random.ts'

@@ -6,7 +6,7 @@ import {
 import { LIMIT_TABLE } from '../../../src/cli/settings/limit-table.ts'
 import { SETTINGS } from '../../../src/cli/settings/setting-table.ts'
 import { toVariable } from '../../../src/cli/settings/read-environment.ts'
-import { DEFAULT_SETTINGS } from '../../../src/law/settings.ts'
+import { DEFAULT_SETTINGS } from '../../../src/engine/validation/default-settings.ts'
 import { DEFAULT_LIMITS } from '../../../src/server/server-limits.ts'
 
 interface Given {

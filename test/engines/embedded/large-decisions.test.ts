@@ -1,7 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openStoredEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import type { LockEngine } from '../../../src/engine/engine.ts'
-import { ID_BYTES_MAX, META_BYTES_MAX, WAITERS_PER_KEY_MAX } from '../../../src/law/limits.ts'
+import {
+  ID_BYTES_MAX,
+  META_BYTES_MAX,
+  WAITERS_PER_KEY_MAX,
+} from '../../../src/engine/validation/limits.ts'
 import { Random } from '../../../src/testing/random.ts'
 import { SimulatedDisk } from '../../../src/testing/simulated-disk.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'

@@ -7,8 +7,12 @@ import type { Connection, KeyName, SqlDatabase } from '../../../src/engines/sql/
 import { type Statement, statement, words } from '../../../src/engines/sql/statement.ts'
 import { Transactor } from '../../../src/engines/sql/transactor.ts'
 import { insertInto } from '../../../src/engines/sql/upsert.ts'
-import { ID_BYTES_MAX, KEY_BYTES_MAX, OWNER_BYTES_MAX } from '../../../src/law/limits.ts'
-import { compareNames, problemWithName } from '../../../src/law/names.ts'
+import {
+  ID_BYTES_MAX,
+  KEY_BYTES_MAX,
+  OWNER_BYTES_MAX,
+} from '../../../src/engine/validation/limits.ts'
+import { compareNames, problemWithName } from '../../../src/engine/validation/names.ts'
 import { readNowMs } from './row-locks.ts'
 import { MYSQL, POSTGRES, SQLITE } from './test-servers.ts'
 import { useServer } from './use-server.ts'

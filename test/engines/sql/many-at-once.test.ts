@@ -2,7 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { Acquire } from '../../../src/law/commands.ts'
-import { ID_BYTES_MAX, META_BYTES_MAX, WAITERS_PER_KEY_MAX } from '../../../src/law/limits.ts'
+import {
+  ID_BYTES_MAX,
+  META_BYTES_MAX,
+  WAITERS_PER_KEY_MAX,
+} from '../../../src/engine/validation/limits.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { MYSQL, POSTGRES, type ServerKind, SQLITE } from './test-servers.ts'
 import { useServer } from './use-server.ts'

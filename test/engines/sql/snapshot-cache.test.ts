@@ -4,7 +4,7 @@ import { KeySnapshot } from '../../../src/engines/sql/key-snapshot.ts'
 import type { LockedRow } from '../../../src/engines/sql/schema.ts'
 import { SnapshotCache } from '../../../src/engines/sql/snapshot-cache.ts'
 import type { KeyName } from '../../../src/engines/sql/sql-dialect.ts'
-import { DEFAULT_SETTINGS } from '../../../src/law/settings.ts'
+import { DEFAULT_SETTINGS } from '../../../src/engine/validation/default-settings.ts'
 
 /** How many keys are kept. */
 const KEPT_MAX = 4_096

@@ -18,6 +18,8 @@ interface Layer {
  */
 const LAYERS: Readonly<Record<string, Layer>> = {
   law: { imports: [], builtins: false },
+  // Assertions are no rule of a lock: a layer that has the types of the law only may use them too.
+  'law/assert.ts': { imports: [], builtins: false },
   time: { imports: [], builtins: true },
   engine: { imports: ['law', 'time'], builtins: false },
   protocol: { imports: [], types: ['engine', 'law'], builtins: false },
@@ -30,10 +32,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'engines/redis': { imports: ['engine', 'law', 'time'], builtins: true },
   'engines/etcd': { imports: ['engine', 'law', 'time'], builtins: true },
   'engines/remote': { imports: ['engine', 'law', 'time', 'protocol'], builtins: true },
-  locks: { imports: ['engine', 'law', 'time'], builtins: true },
-  'locks/connect.ts': { imports: ['locks', 'engine', 'law', 'time', 'engines'], builtins: true },
+  // What is built on the contract knows the words of the law and none of its rules.
+  locks: { imports: ['engine', 'time', 'law/assert.ts'], types: ['law'], builtins: true },
+  'locks/connect.ts': { imports: ['locks', 'engine', 'time', 'engines'], builtins: true },
   'locks/open-engine.ts': {
-    imports: ['locks', 'engine', 'law', 'time', 'engines'],
+    imports: ['locks', 'engine', 'time', 'engines'],
+    types: ['law'],
     builtins: true,
   },
   content: { imports: ['locks', 'engine', 'law', 'time'], builtins: true },
@@ -41,9 +45,13 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     imports: ['content', 'locks', 'engine', 'time', 'engines'],
     builtins: true,
   },
-  workflow: { imports: ['locks', 'engine', 'law', 'time', 'engines/sql'], builtins: true },
+  workflow: {
+    imports: ['locks', 'engine', 'time', 'engines/sql'],
+    types: ['law'],
+    builtins: true,
+  },
   server: { imports: ['protocol', 'engine', 'law', 'time'], builtins: true },
-  client: { imports: ['protocol', 'locks', 'engine', 'law', 'time'], builtins: true },
+  client: { imports: ['protocol', 'locks', 'engine', 'time'], types: ['law'], builtins: true },
   console: { imports: ['protocol'], builtins: false },
   cli: {
     imports: [
@@ -59,8 +67,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     ],
     builtins: true,
   },
-  // The bounds of what an operator may choose are the law's.
-  'cli/settings': { imports: ['cli', 'locks', 'server', 'engine', 'law'], builtins: false },
+  'cli/settings': {
+    imports: ['cli', 'locks', 'server', 'engine'],
+    types: ['law'],
+    builtins: false,
+  },
   testing: {
     imports: ['law', 'engine', 'locks', 'protocol', 'time'],
     types: ['engines/embedded/journal/disk.ts'],

@@ -1,6 +1,6 @@
 import { HISTORY_KEPT_MS, HISTORY_PER_KEY_MAX } from '../../../engine/history-rules.ts'
 import type { HistoryEntry, HistoryQuery } from '../../../engine/queries.ts'
-import { HISTORY_SHOWN } from '../../../engine/query-limits.ts'
+import { HISTORY_SHOWN } from '../../../engine/validation/query-limits.ts'
 import type { Namespace } from '../../../law/view.ts'
 import { RecordWriter } from '../record-writer.ts'
 import { namespaceAt, readEntry, writeEntry } from './history-codec.ts'

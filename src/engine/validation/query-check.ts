@@ -1,9 +1,9 @@
-import type { WatchFilter } from './engine.ts'
-import type { ListQuery, Query } from './queries.ts'
+import type { WatchFilter } from '../engine.ts'
+import type { ListQuery, Query } from '../queries.ts'
 import { QUERY_LIMIT_MAX } from './query-limits.ts'
-import { KEY_BYTES_MAX, OWNER_BYTES_MAX, TYPE_CHARS_MAX } from '../law/limits.ts'
-import { problemWithName } from '../law/names.ts'
-import type { Problem } from '../law/validate.ts'
+import { KEY_BYTES_MAX, OWNER_BYTES_MAX, TYPE_CHARS_MAX } from './limits.ts'
+import { problemWithName } from './names.ts'
+import type { Problem } from './validate.ts'
 
 /** An operation's owner is its type and node together. */
 const ANY_OWNER_BYTES_MAX = OWNER_BYTES_MAX + TYPE_CHARS_MAX + 1
