@@ -13,7 +13,6 @@ import {
 export const SESSION = 'Holdfast session'
 export const SESSION_EACH = 'Holdfast session each'
 export const DURABLE_SESSION = 'Holdfast session, durable'
-const SDK_OVER_HTTP = 'Holdfast over HTTP'
 export const POST = 'Holdfast by POST'
 export const BARE_HTTP = 'node:http alone'
 export const ADVISORY = 'PostgreSQL advisory'
@@ -29,8 +28,6 @@ export const tuned = (library: RedisLibrary): string => `${library}, tuned`
 export const OUR_LOCKERS: Lockers = {
   [SESSION]: () => openOnHoldfast('memory', openAcquireLocker),
   [DURABLE_SESSION]: () => openOnHoldfast('durable', openAcquireLocker),
-  [SDK_OVER_HTTP]: () =>
-    openOnHoldfast('memory', (url) => openAcquireLocker(`${url}?transport=http`)),
   [POST]: () => openOnHoldfast('memory', openPostLocker),
 }
 

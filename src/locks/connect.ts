@@ -1,6 +1,4 @@
-import type { LockEngine } from '../engine/engine.ts'
 import { createError } from '../engine/errors.ts'
-import { HttpEngine } from '../engines/remote/http-engine.ts'
 import { SessionEngine } from '../engines/remote/session-engine.ts'
 import { assertOptions } from './check-options.ts'
 import { createOwningLocks } from './create-locks.ts'
@@ -20,8 +18,7 @@ const SERVER_SCHEMES: readonly string[] = ['http', 'https']
  *   all in this process who say the same name.
  * - `file:DIR` is kept in a directory, which one process owns: `file:./locks`, `file:/var/lib/locks`,
  *   `file:///var/lib/locks`.
- * - `http://HOST:PORT`, `https://HOST:PORT` is a lock server, over one WebSocket that is kept open. With
- *   `?transport=http`, for networks that let nothing else pass, over plain HTTP.
+ * - `http://HOST:PORT`, `https://HOST:PORT` is a lock server, over one WebSocket that is kept open.
  * - `sqlite:FILE` is a database file that processes of one machine share: `sqlite:./locks.db`,
  *   `sqlite:/var/lib/locks.db`. Needs the packages `@photostructure/sqlite` and `kysely`.
  * - `postgres://USER:PASSWORD@HOST/DATABASE` (or `postgresql:`) is a PostgreSQL. Needs `pg` and `kysely`.
@@ -67,31 +64,23 @@ function unknownEngine(why: string): Error {
 }
 
 async function openRemote(url: string, options: ConnectOptions): Promise<OpenedEngine> {
-  const engine = await openRemoteEngine(toServerUrl(url), options)
+  const { token, owner, pulse } = options
+  const address = toServerUrl(url)
+  const tls = parseTlsOptions(options)
+  const engine = await SessionEngine.open(address, { token, tls, client: owner, pulse })
   return { engine, close: () => engine.close() }
 }
 
-function openRemoteEngine(url: URL, options: ConnectOptions): Promise<LockEngine> {
-  const { token, owner, pulse } = options
-  const tls = parseTlsOptions(options)
-  const transport = url.searchParams.get('transport') ?? 'session'
-  url.search = ''
-  switch (transport) {
-    case 'session':
-      return SessionEngine.open(url.href, { token, tls, client: owner, pulse })
-    case 'http':
-      return HttpEngine.open(url.href, { token, tls })
-    default:
-      throw createError('LOCK_INVALID_ARGUMENT', 'transport has to be session or http')
-  }
-}
-
 /** Names and passwords in an address end up in logs; a token is an option of its own. */
-function toServerUrl(text: string): URL {
+function toServerUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url !== undefined && url.host !== '' && url.username === '' && url.password === '') return url
+  if (url !== undefined && url.host !== '' && isBare(url)) return url.href
   throw createError(
     'LOCK_INVALID_ARGUMENT',
-    'a server is named as in http://127.0.0.1:8086, and a token is given as an option',
+    'a server is named as in http://127.0.0.1:8086, without a query, and a token is given as an option',
   )
+}
+
+function isBare({ username, password, search, hash }: URL): boolean {
+  return username + password + search + hash === ''
 }

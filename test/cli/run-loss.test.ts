@@ -59,20 +59,16 @@ function childrenOf(pid: number): number[] {
 }
 
 describe('a run that loses its lock', { timeout: TIMEOUT_MS }, () => {
-  it.each(['session', 'http'])(
-    'is ended at once when an operator takes the lock away, over %s',
-    async (transport) => {
-      const server = `${rig.server.url}/?transport=${transport}`
-      const runner = await startBeating('--ttl', '1h', '--server', server)
-      expect(await rig.locks.forceRelease('a')).toBe(1)
-      const forcedAtMs = Date.now()
-      expect(await runner.code).toBe(79)
-      expect(runner.stderr).toContain('an operator released it by force')
-      // Without the ten seconds that a command is given to end by itself.
-      expect((await lastBeatMs()) - forcedAtMs).toBeLessThan(8_000)
-      expect(isAlive(await beaterPid())).toBe(false)
-    },
-  )
+  it('is ended at once when an operator takes the lock away', async () => {
+    const runner = await startBeating('--ttl', '1h')
+    expect(await rig.locks.forceRelease('a')).toBe(1)
+    const forcedAtMs = Date.now()
+    expect(await runner.code).toBe(79)
+    expect(runner.stderr).toContain('an operator released it by force')
+    // Without the ten seconds that a command is given to end by itself.
+    expect((await lastBeatMs()) - forcedAtMs).toBeLessThan(8_000)
+    expect(isAlive(await beaterPid())).toBe(false)
+  })
 
   it('is asked to stop, then killed, before anyone else is granted the lock', async () => {
     await reopen(LONG_GRACE_MS)

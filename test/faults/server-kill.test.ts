@@ -12,7 +12,6 @@ const IS_LONG = process.env['HOLDFAST_TEST_DOSE'] === 'long'
 const KILLS = IS_LONG ? 60 : 4
 const SEED = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
 const SESSIONS = 500
-const HTTP_CLIENTS = 20
 /** A key that outlives two kills has so many calls without an answer that one search in hundreds does not end. */
 const KILLS_PER_GENERATION = IS_LONG ? 1 : 2
 /** What the server may keep of keys that nobody has: only what it has to remember for a while. */
@@ -26,7 +25,6 @@ function openScene(options: Partial<SceneOptions> = {}): ServerScene {
   scene = new ServerScene({
     seed: SEED,
     sessions: SESSIONS,
-    httpClients: HTTP_CLIENTS,
     restMsMax: 2_000,
     // However busy the machine: nobody who comes back as fast as it can is too late.
     graceMs: 120_000,
@@ -54,7 +52,7 @@ it(`nothing acknowledged to ${SESSIONS} sessions is lost by ${KILLS} times kill 
   const report = await server.heal()
   expect(report.problems, `seed ${SEED}`).toEqual([])
   expect(unexpectedlyUnavailable(report), `seed ${SEED}`).toEqual([])
-  expect(report.served).toBe(SESSIONS + HTTP_CLIENTS)
+  expect(report.served).toBe(SESSIONS)
   expect(report.losses, `seed ${SEED}: the grace is far longer than any restart`).toBe(0)
   const nothing = { holds: 0, waiters: 0, sessions: 0, references: 0 }
   await patience.until(async () => {
@@ -79,7 +77,7 @@ it(`nothing acknowledged to ${SESSIONS} sessions is lost by ${KILLS} times kill 
 
 it('a server that comes back without its data is noticed', async () => {
   // Who asks again for what it had is granted it anew, and gives back an old token: the key stays taken.
-  const server = openScene({ sessions: 100, httpClients: 4, restMsMax: 500, waitMs: 3_000 })
+  const server = openScene({ sessions: 100, restMsMax: 500, waitMs: 3_000 })
   await server.open()
   await server.untilAnswered(500)
   await server.kill()

@@ -5,7 +5,6 @@
  * node --import tsx server-load.ts OPTIONS (JSON; see `LoadOptions`)
  */
 import { writeFileSync } from 'node:fs'
-import { HttpEngine } from '../../src/engines/remote/http-engine.ts'
 import { SessionEngine } from '../../src/engines/remote/session-engine.ts'
 import { dumpHistory } from '../../src/testing/history.ts'
 import { HistoryRecorder } from '../../src/testing/history-recorder.ts'
@@ -41,10 +40,7 @@ function tell(news: LoadNews): void {
 async function openClient(index: number): Promise<LoadClient> {
   const name = `${options.name}-${index}`
   const remote = { clock, retryForMs: RETRY_FOR_MS }
-  const engine =
-    index < options.sessions
-      ? await SessionEngine.open(options.url, { ...remote, client: name, pulse: false })
-      : await HttpEngine.open(options.url, remote)
+  const engine = await SessionEngine.open(options.url, { ...remote, client: name, pulse: false })
   return new LoadClient({
     name,
     engine,
@@ -70,10 +66,9 @@ process.on('message', (order: LoadOrder) => {
 })
 
 const clients: LoadClient[] = []
-const count = options.sessions + options.httpClients
-while (clients.length < count) {
+while (clients.length < options.sessions) {
   const indexes = Array.from(
-    { length: Math.min(OPENED_AT_ONCE, count - clients.length) },
+    { length: Math.min(OPENED_AT_ONCE, options.sessions - clients.length) },
     (_, offset) => clients.length + offset,
   )
   clients.push(...(await Promise.all(indexes.map(openClient))))

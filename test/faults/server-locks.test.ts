@@ -108,7 +108,7 @@ async function pauseFor(server: ServerScene, ms: number): Promise<void> {
 }
 
 function createScene(graceMs: number): ServerScene {
-  const nobody = { sessions: 0, httpClients: 0, processes: 0, restMsMax: 0 }
+  const nobody = { sessions: 0, processes: 0, restMsMax: 0 }
   scene = new ServerScene({ seed: SEED, graceMs, ...nobody })
   return scene
 }
@@ -134,8 +134,7 @@ it('no two handles of one lock are held at once, whatever becomes of the server'
   const board = new Board()
   const random = new Random(SEED)
   for (let index = 0; index < CLIENTS; index += 1) {
-    const query = index % 6 === 0 ? '/?transport=http' : ''
-    clients.push(await connect(server.url + query, { owner: `c${index}`, pulse: false }))
+    clients.push(await connect(server.url, { owner: `c${index}`, pulse: false }))
   }
   let isOver = false
   const working = Promise.all(

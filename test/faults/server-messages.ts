@@ -7,8 +7,6 @@ export interface LoadOptions {
   readonly seed: string
   /** Clients that each have a session of their own. */
   readonly sessions: number
-  /** Clients over plain HTTP. */
-  readonly httpClients: number
   /** How long at most a client rests between two turns. */
   readonly restMsMax: number
   readonly waitMs: number

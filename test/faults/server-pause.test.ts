@@ -16,8 +16,7 @@ const clock = new HostClock()
 async function openScene(options: Partial<SceneOptions>): Promise<ServerScene> {
   const scene = new ServerScene({
     seed: SEED,
-    sessions: 80,
-    httpClients: 10,
+    sessions: 90,
     restMsMax: 300,
     graceMs: 10_000,
     processes: 1,
@@ -90,7 +89,7 @@ it('a server that is stopped for longer than the grace may take holds, from thos
 })
 
 it('a client that dies while its server is away is missed when the server is back', async () => {
-  const scene = await openScene({ sessions: 0, httpClients: 0, graceMs: 15_000 })
+  const scene = await openScene({ sessions: 0, graceMs: 15_000 })
   const holder = await ServerHolder.start(scene.url)
   onTestFinished(() => holder.close())
   await scene.kill()
@@ -104,7 +103,7 @@ it('a client that dies while its server is away is missed when the server is bac
 })
 
 it('a client that is stopped for longer than the grace loses its lock, and knows it before it acts', async () => {
-  const scene = await openScene({ sessions: 0, httpClients: 0, graceMs: 8_000 })
+  const scene = await openScene({ sessions: 0, graceMs: 8_000 })
   const holder = await ServerHolder.start(scene.url)
   onTestFinished(() => holder.close())
   const others = await openLocks(scene, 'other')

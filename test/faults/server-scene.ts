@@ -23,7 +23,7 @@ const patience = new Patience(300_000)
 /** Longer than the lease of whatever may have been left behind. */
 const WAIT_MS = 180_000
 
-export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'httpClients' | 'restMsMax'> {
+export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'restMsMax'> {
   readonly seed: string
   readonly graceMs: number
   /** How long a client waits for a lock; three minutes by default. */
@@ -172,7 +172,7 @@ export class ServerScene {
   }
 
   #fork(index: number): Load {
-    const { sessions, httpClients, processes, seed, restMsMax } = this.#options
+    const { sessions, processes, seed, restMsMax } = this.#options
     const { waitMs = WAIT_MS } = this.#options
     const historyPath = join(this.#directory, `history-${index}`)
     const options: LoadOptions = {
@@ -180,7 +180,6 @@ export class ServerScene {
       name: `p${index}`,
       seed: `${seed}/${index}`,
       sessions: Math.ceil(sessions / processes),
-      httpClients: Math.ceil(httpClients / processes),
       restMsMax,
       waitMs,
       historyPath,

@@ -154,3 +154,17 @@ describe('connect to anything else', () => {
     expect(locks.capabilities.name).toMatch(/memory/)
   })
 })
+
+describe('connect http:', () => {
+  it.each([
+    ['a query', 'http://127.0.0.1:8086/?transport=http'],
+    ['a fragment', 'http://127.0.0.1:8086/#here'],
+    ['a name and a password', 'https://user:hunter2@locks.example'],
+    ['no host', 'http://'],
+  ])('refuses an address with %s before it connects', async (_, url) => {
+    const error = await rejectionOf(connect(url))
+    expect(error).toMatchObject({ code: 'LOCK_INVALID_ARGUMENT' })
+    expect((error as Error).message).toContain('http://127.0.0.1:8086')
+    expect((error as Error).message).not.toContain('hunter2')
+  })
+})

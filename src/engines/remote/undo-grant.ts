@@ -35,9 +35,6 @@ export async function undoGrant(
  * What has become of a request that a withdrawal found nothing to withdraw of. It may have been settled before;
  * or a first withdrawal has undone it, and its answer was lost. The request knows.
  */
-export function askStanding(
-  send: Send,
-  command: Acquire | Begin,
-): Promise<OutcomeOf<Acquire | Begin>> {
+function askStanding(send: Send, command: Acquire | Begin): Promise<OutcomeOf<Acquire | Begin>> {
   return send<Acquire | Begin>({ ...command, waitMs: 0 })
 }

@@ -1,5 +1,5 @@
 import type { Command } from '../../law/commands.ts'
-import { type BadField, type Field, fields, readFields, writeFields } from './fields.ts'
+import { type BadField, type Field, fields, readFields } from './fields.ts'
 
 /** The body of every command, in the order in which the documentation shows its fields. */
 const COMMAND_FIELDS: Readonly<Record<Command['kind'], readonly Field[]>> = {
@@ -63,8 +63,4 @@ export function readCommand<K extends Command['kind']>(
   const read = readFields(COMMAND_FIELDS[kind], body, { kind })
   if ('problem' in read) return read
   return { command: read.values as unknown as Extract<Command, { kind: K }> }
-}
-
-export function writeCommand(command: Command): Record<string, unknown> {
-  return writeFields(COMMAND_FIELDS[command.kind], command as unknown as Record<string, unknown>)
 }

@@ -1,7 +1,7 @@
 import type { WatchEvent } from '../../engine/engine.ts'
 import type { LawEvent } from '../../law/events.ts'
 import { parseJsonText } from './json-value.ts'
-import { camelKeys, snakeKeys } from './key-case.ts'
+import { snakeKeys } from './key-case.ts'
 
 type Body = Record<string, unknown>
 
@@ -13,15 +13,4 @@ export function writeEvent(event: WatchEvent, id: string): Body {
   const { namespace, value, ...facts } = rest as Omit<LawEvent, 'kind'>
   const body = { ...head, kind: namespace, ...snakeKeys(facts) }
   return value === undefined ? body : { ...body, value: parseJsonText(value) }
-}
-
-/** The event of a body, with the number that the reader counts it by. */
-export function readEvent(body: unknown, id: number): WatchEvent {
-  const { event, id: _streamId, at, kind, value, ...facts } = body as Body
-  const head = { kind: event, id, atMs: Date.parse(at as string) }
-  if (event === 'reset') return head as WatchEvent
-  const read = { ...head, namespace: kind, ...camelKeys(facts) }
-  return (value === undefined
-    ? read
-    : { ...read, value: JSON.stringify(value) }) as unknown as WatchEvent
 }

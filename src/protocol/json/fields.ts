@@ -64,19 +64,6 @@ export function readFields(
   return { values }
 }
 
-/** The same in the other direction; absent fields are left out. */
-export function writeFields(
-  known: readonly Field[],
-  values: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const body: Record<string, unknown> = {}
-  for (const { wire, property, type } of known) {
-    const value = values[property]
-    if (value !== undefined) body[wire] = toWire(type, value)
-  }
-  return body
-}
-
 function problemWithType(type: FieldType, raw: unknown): string | undefined {
   switch (type) {
     case 'string':
@@ -97,9 +84,4 @@ function problemWithType(type: FieldType, raw: unknown): string | undefined {
 function toValue(type: FieldType, raw: unknown): unknown {
   if (type === 'json' || type === 'object') return JSON.stringify(raw)
   return type === 'wait' && raw === FOREVER ? Number.POSITIVE_INFINITY : raw
-}
-
-function toWire(type: FieldType, value: unknown): unknown {
-  if (type === 'json' || type === 'object') return JSON.parse(value as string)
-  return value === Number.POSITIVE_INFINITY ? FOREVER : value
 }

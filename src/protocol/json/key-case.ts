@@ -1,18 +1,14 @@
-/** Plain data with its member names in the wire's case or in the code's. Values are left as they are. */
+/** Plain data with its member names in the wire's case. Values are left as they are. */
 export function snakeKeys(value: unknown): Record<string, unknown> {
-  return mapKeys(value, toSnake) as Record<string, unknown>
+  return renameKeys(value) as Record<string, unknown>
 }
 
-export function camelKeys(value: unknown): Record<string, unknown> {
-  return mapKeys(value, toCamel) as Record<string, unknown>
-}
-
-function mapKeys(value: unknown, rename: (name: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((one) => mapKeys(one, rename))
+function renameKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(renameKeys)
   if (typeof value !== 'object' || value === null) return value
   const renamed: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
-    if (member !== undefined) renamed[rename(name)] = mapKeys(member, rename)
+    if (member !== undefined) renamed[toSnake(name)] = renameKeys(member)
   }
   return renamed
 }

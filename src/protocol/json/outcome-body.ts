@@ -1,6 +1,6 @@
 import type { Command } from '../../law/commands.ts'
 import type { HolderShown, Outcome, RefusalCode, Refused } from '../../law/outcomes.ts'
-import { camelKeys, snakeKeys } from './key-case.ts'
+import { snakeKeys } from './key-case.ts'
 
 /** A status and a body, ready to be sent. */
 export interface OutcomeAnswer {
@@ -78,37 +78,6 @@ function withValue(
   value: string | undefined,
 ): Record<string, unknown> {
   return { ...body, value: value === undefined ? undefined : JSON.parse(value) }
-}
-
-/** Members of an answer that say nothing which the outcome has not said, or that only repeat the question. */
-const NO_FACTS: ReadonlySet<string> = new Set([
-  'outcome',
-  'error',
-  'key',
-  'owner',
-  'type',
-  'resource',
-  'released',
-  'renewed',
-])
-
-/** The outcome of an answer, as the other side meant it; `undefined` where it is none. */
-export function readOutcome(body: unknown): Outcome | undefined {
-  if (typeof body !== 'object' || body === null || !('outcome' in body)) return undefined
-  const kind = body.outcome
-  if (typeof kind !== 'string') return undefined
-  const facts: Record<string, unknown> = {}
-  for (const [name, member] of Object.entries(body)) if (!NO_FACTS.has(name)) facts[name] = member
-  if (kind !== 'cancelled') delete facts['cancelled']
-  if (kind !== 'dissolved') delete facts['node']
-  switch (kind) {
-    case 'skip':
-      return { kind, value: 'value' in facts ? JSON.stringify(facts['value']) : undefined }
-    case 'forced':
-      return { kind, count: facts['forced'] as number }
-    default:
-      return { kind, ...camelKeys(facts) } as unknown as Outcome
-  }
 }
 
 /** A sentence for people, and for clients that look for certain words in it: none of those is here. */

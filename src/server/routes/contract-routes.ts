@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts'
 import { answerWait, commandRoute } from './answer-command.ts'
 
 /**
- * The rest of the engine's contract, for the engine that speaks HTTP: operations in the law's own words,
+ * The rest of the engine's contract, for clients in other languages: operations in the law's own words,
  * sessions by name, sweeping, and what the engine promises.
  */
 export const CONTRACT_ROUTES: readonly Route[] = [

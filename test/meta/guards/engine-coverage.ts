@@ -8,13 +8,7 @@ import type { SourceFile } from './source-file.ts'
  */
 export const ENGINE_TESTS: Readonly<Record<string, readonly string[]>> = {
   embedded: ['embedded-memory', 'embedded-file'],
-  remote: [
-    'remote-http',
-    'remote-http-file',
-    'remote-http-faults',
-    'remote-session',
-    'remote-session-faults',
-  ],
+  remote: ['remote-session', 'remote-session-faults'],
   'sql/sqlite': ['sqlite', 'sqlite-pair'],
   'sql/postgres': ['postgres', 'postgres-pair'],
   'sql/mysql': ['mysql', 'mysql-pair'],

@@ -46,8 +46,7 @@ async function openServer(tls: Partial<LockServerOptions['tls']> = {}): Promise<
 
 /** Takes a lock and watches, with each kind of client; rejects as the client does. */
 const CLIENTS: Readonly<Record<string, (url: string, tls: TlsOptions) => Promise<unknown>>> = {
-  'connect over a session': takeAndWatch,
-  'connect over HTTP': (url, tls) => takeAndWatch(`${url}?transport=http`, tls),
+  connect: takeAndWatch,
   'LockClient by events': (url, tls) => pull(url, tls, 'events'),
   'LockClient by polling': (url, tls) => pull(url, tls, 'polling'),
 }
