@@ -3,12 +3,11 @@ import type { LawEvent } from '../law/events.ts'
 import type { OutcomeOf } from '../law/outcomes.ts'
 import type { HoldEnd } from '../law/view.ts'
 import type { Capabilities } from './capabilities.ts'
-import type { EarlyOutcome } from './early-outcome.ts'
 import type { Query, ReplyOf } from './queries.ts'
 
 /**
- * The contract of an engine: a place where the law is applied. There are five members, and two
- * short cuts to one of them; everything that people call is built on them.
+ * The contract of an engine: a place where the law is applied. It has five members; everything that
+ * people call is built on them.
  *
  * An engine decides nothing by itself. It shows the law a view of a key, applies the changes in one
  * atomic step, tells waiters, and sees to it that what has expired ends without anyone asking.
@@ -26,7 +25,7 @@ export interface LockEngine extends AsyncDisposable {
   /**
    * Apply one command.
    *
-   * Before: the command is well formed; otherwise an `InvalidArgumentError` is thrown and nothing
+   * Before: the command is well formed; otherwise it fails with an `InvalidArgumentError` and nothing
    * changed.
    *
    * After: the outcome is true and, where the engine is durable, on stable storage. Contention is an
@@ -42,31 +41,13 @@ export interface LockEngine extends AsyncDisposable {
    * delivered is undone, before the promise rejects with an `AbortedError`. A command that does not
    * wait is not interrupted. An already aborted signal changes nothing.
    *
-   * Failure: throws a `LockError` whose `applied` says `no` or `maybe`. After `maybe`, send the
-   * same command again with the same request id; it takes effect at most once.
+   * An outcome that is there at once is returned as it is; one that takes time is returned as a promise.
+   *
+   * Failure: never throws; returns a promise that rejects with a `LockError` whose `applied` says `no` or
+   * `maybe`. After `maybe`, send the same command again with the same request id; it takes effect at most
+   * once.
    */
-  apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
-
-  /**
-   * The same for callers that can do without a promise: an answer that is there at once comes as it is,
-   * and only one that takes time comes as a promise. Never throws; a failure is a promise that rejects.
-   * Absent where every answer takes time. Whoever wraps an engine passes it on or leaves it out.
-   */
-  applyDirectly?<C extends Command>(
-    command: C,
-    options?: ApplyOptions,
-  ): OutcomeOf<C> | Promise<OutcomeOf<C>>
-
-  /**
-   * The same for callers that answer many at once: an outcome that is decided and not yet on stable storage
-   * comes at once as well, and says so by its class. One promise for all that wait for the same write costs
-   * less than one for each. Absent where nothing is early. Whoever wraps an engine passes it on, leaving
-   * early outcomes what they are, or leaves it out.
-   */
-  applyEarly?<C extends Command>(
-    command: C,
-    options?: ApplyOptions,
-  ): OutcomeOf<C> | EarlyOutcome<OutcomeOf<C>> | Promise<OutcomeOf<C>>
+  apply<C extends Command>(command: C, options?: ApplyOptions): Answer<C>
 
   /**
    * Read the state, as it is after every command that was answered before the call, with nothing in
@@ -135,6 +116,9 @@ export type SessionLoss =
   | { readonly kind: 'all' }
 
 export type SessionLossListener = (loss: SessionLoss) => void
+
+/** What `apply` returns: the outcome, or a promise of it. */
+export type Answer<C extends Command> = OutcomeOf<C> | Promise<OutcomeOf<C>>
 
 export interface ApplyOptions {
   readonly signal?: AbortSignal | undefined

@@ -5,7 +5,6 @@ export type * from '../law/outcomes.ts'
 export type { Coordination, LawSettings } from '../law/settings.ts'
 export type * from '../law/view.ts'
 export type * from './capabilities.ts'
-export { EarlyOutcome } from './early-outcome.ts'
 export type * from './engine.ts'
 export {
   ERROR_CATALOGUE,

@@ -85,7 +85,7 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
   ask(): OutcomeOf<Acquire> | Promise<OutcomeOf<Acquire>> {
     const { mode, waitMs, signal } = this.terms
     const request = this.createRequest(mode, waitMs)
-    return this.context.send(request, signal === undefined ? undefined : { signal })
+    return this.context.engine.apply(request, signal === undefined ? undefined : { signal })
   }
 
   /** Take the answer to `ask`, which came at `nowMs`, if it is a grant that can be relied on as it is. */
@@ -116,7 +116,7 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     const isSimple =
       this.#releasing === undefined && this.#changer === undefined && this.#idPrefix === ''
     if (!isSimple || this.#isDetached || !this.end()) return null
-    const releasing = this.context.send(this.createRelease(this.#mode, undefined))
+    const releasing = this.context.engine.apply(this.createRelease(this.#mode, undefined))
     this.#releasing = releasing instanceof Promise ? releasing : RELEASED
     return releasing
   }
@@ -322,7 +322,7 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     // An owner of its own needs no request id: its token cannot release anybody else.
     const requestId = this.#idPrefix === '' ? undefined : this.nextId()
     const command = this.createRelease(this.#mode, requestId)
-    const answer = this.context.send(command)
+    const answer = this.context.engine.apply(command)
     let outcome: OutcomeOf<Release>
     try {
       outcome = answer instanceof Promise ? await answer : answer

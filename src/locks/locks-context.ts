@@ -1,8 +1,5 @@
-import { applyDirectly } from '../engine/apply-directly.ts'
-import type { ApplyOptions, EngineSession, LockEngine } from '../engine/engine.ts'
+import type { EngineSession, LockEngine } from '../engine/engine.ts'
 import { createError, type LockError } from '../engine/errors.ts'
-import type { Command } from '../law/commands.ts'
-import type { OutcomeOf } from '../law/outcomes.ts'
 import type { Clock } from '../time/clock.ts'
 import { BEATS_PER_LEASE_MIN, VOUCHED_RATIO_MAX } from './locks-limits.ts'
 import { RenewalSchedule } from './renewal-schedule.ts'
@@ -64,14 +61,6 @@ export class LocksContext {
   /** Whether what was just granted may have been lost again already. */
   get isInDoubt(): boolean {
     return this.session?.isInDoubt === true
-  }
-
-  /** Apply a command by the shortest way that the engine has. Never throws. */
-  send<C extends Command>(
-    command: C,
-    options?: ApplyOptions,
-  ): OutcomeOf<C> | Promise<OutcomeOf<C>> {
-    return applyDirectly(this.engine, command, options)
   }
 
   /** A name that nobody had before. */

@@ -176,7 +176,7 @@ class FaultyEngine implements LockEngine {
     await faults.close(tally)
   }
 
-  async #counted<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  async #counted<Answer>(call: () => Answer | Promise<Answer>): Promise<Answer> {
     const { faults, tally } = this.#parts
     faults.next()
     const phase = faults.hasBegun ? 'during' : 'before'

@@ -125,7 +125,7 @@ async function settle(
       ? { kind: 'renew', key: name, owner: nobody, ttlMs: 1_000 }
       : { kind: 'unref', node: nobody, resource: name }
   // A closed engine does nothing more.
-  await engine.apply(question).catch(() => {})
+  await Promise.resolve(engine.apply(question)).catch(() => {})
 }
 
 /** Locks and operations of one name are two. */

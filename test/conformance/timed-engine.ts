@@ -48,7 +48,7 @@ export class TimedEngine implements LockEngine {
     return this.close()
   }
 
-  async #heard<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  async #heard<Answer>(answer: Answer | Promise<Answer>): Promise<Answer> {
     try {
       return await answer
     } finally {

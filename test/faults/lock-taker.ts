@@ -69,7 +69,7 @@ class Taker {
   }
 
   send(call: Omit<HistoryCall, 'proc'>, command: Command): Promise<Outcome> {
-    return record({ proc: this.#proc, ...call }, () => this.#engine.apply(command), toTold)
+    return record({ proc: this.#proc, ...call }, async () => this.#engine.apply(command), toTold)
   }
 
   /** Look at a key, and give back what a life before this one left held. */

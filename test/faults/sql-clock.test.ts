@@ -81,7 +81,7 @@ describe.skipIf(!canMoveClocks()).each(DATABASES)('the clock of a database of $n
     const seen = await two.read({ kind: 'inspect', key: 'k' })
     expect(seen.holders[0]?.leaseMs).toBeGreaterThan(HOUR_MS)
     expect((await two.apply(toAcquire('b'))).kind).toBe('refused')
-    const wait = two.apply(toAcquire('c', TTL_MS))
+    const wait = Promise.resolve(two.apply(toAcquire('c', TTL_MS)))
     const isQueued = async (): Promise<boolean> =>
       (await one.read({ kind: 'inspect', key: 'k' })).queueLength === 1
     await patience.until(isQueued, 'somebody waits')

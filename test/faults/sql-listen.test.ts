@@ -58,7 +58,8 @@ describe('a process whose notifications from postgres are cut off', () => {
     for (let round = 0; round < 6; round += 1) {
       const requestId = String(round)
       await there.apply({ ...ask, owner: 'there', requestId })
-      const wait = engine.apply({ ...ask, owner: 'here', requestId, waitMs: 600_000 })
+      const waiting = engine.apply({ ...ask, owner: 'here', requestId, waitMs: 600_000 })
+      const wait = Promise.resolve(waiting)
       const isQueued = async (): Promise<boolean> =>
         (await there.read({ kind: 'inspect', key: 'k' })).queueLength === 1
       await patience.until(isQueued, 'it waits')

@@ -47,13 +47,19 @@ describe.each(DATABASES)('a process on a database of $name', (kind) => {
     const askedAtMs = performance.now()
     const held = await killed.apply(toAcquire('there', 'held', { ttlMs: TTL_MS }))
     expect(held.kind).toBe('granted')
-    const lost = killed.apply(toAcquire('there', 'queue', { ttlMs: LONG_MS, waitMs: LONG_MS }))
+    const lost = Promise.resolve(
+      killed.apply(toAcquire('there', 'queue', { ttlMs: LONG_MS, waitMs: LONG_MS })),
+    )
     lost.catch(() => {})
     const queueLength = async (): Promise<number> =>
       (await engine.read({ kind: 'inspect', key: 'queue' })).queueLength
     await patience.until(async () => (await queueLength()) === 1, 'the other process waits')
-    const next = engine.apply(toAcquire('next', 'queue', { ttlMs: LONG_MS, waitMs: LONG_MS }))
-    const heir = engine.apply(toAcquire('heir', 'held', { ttlMs: LONG_MS, waitMs: LONG_MS }))
+    const next = Promise.resolve(
+      engine.apply(toAcquire('next', 'queue', { ttlMs: LONG_MS, waitMs: LONG_MS })),
+    )
+    const heir = Promise.resolve(
+      engine.apply(toAcquire('heir', 'held', { ttlMs: LONG_MS, waitMs: LONG_MS })),
+    )
     await patience.until(async () => (await queueLength()) === 2, 'both wait')
     await other.kill()
     await expect(lost).rejects.toThrow('the process has ended')

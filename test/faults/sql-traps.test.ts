@@ -75,7 +75,7 @@ describe.each(DATABASES)('on a database of $name', (kind) => {
     const engines = [engine, await other.open({ database })]
     for (const key of ['one', 'two', 'three']) {
       const outcomes = await Promise.all(
-        Array.from({ length: 100 }, (_, index) =>
+        Array.from({ length: 100 }, async (_, index) =>
           (engines[index % 2] as LockEngine).apply({
             ...toAcquire(`owner-${index}`, key),
             mode: 'write',
@@ -140,7 +140,9 @@ describe.each(DATABASES)('on a database of $name', (kind) => {
         await lockRow(db, 'a')
       })
       await ready.opened
-      const both = Promise.all(['a', 'b'].map((key) => engine.apply(toAcquire('second', key))))
+      const both = Promise.all(
+        ['a', 'b'].map(async (key) => engine.apply(toAcquire('second', key))),
+      )
       await waitUntilBlocked(administrator, 1)
       go.open()
       await crossing

@@ -24,7 +24,6 @@ function openDirectLocks(): DirectLocks {
   }
   const engine = openMemoryEngine({ clock })
   onTestFinished(() => engine.close())
-  expect(engine.applyDirectly).toBeDefined()
   const keepBusy = (ms: number): void => {
     busyMs += ms
   }

@@ -58,7 +58,7 @@ describe('a lock that is held in a session', () => {
       waitMs: 60_000,
     })
     let grantedAtMs = 0
-    void next.then(() => {
+    void Promise.resolve(next).then(() => {
       grantedAtMs = clock.nowMs()
     })
     let abortedAtMs = 0

@@ -56,7 +56,7 @@ export class UnreliableEngine implements LockEngine {
   apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
   async apply(command: Command, options?: ApplyOptions): Promise<Outcome> {
     this.sent.push(command)
-    const pass = (): Promise<Outcome> => this.#inner.apply(command, options)
+    const pass = async (): Promise<Outcome> => this.#inner.apply(command, options)
     const set = this.#faults.get(command.kind)
     if (set === undefined || set.times === 0) return pass()
     set.times -= 1

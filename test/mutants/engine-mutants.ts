@@ -232,7 +232,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
     (engine) =>
       distort(engine, {
         apply: (command, options) =>
-          engine.apply(command, options).catch((error: unknown) => {
+          Promise.resolve(engine.apply(command, options)).catch((error: unknown) => {
             const isWaiting = 'waitMs' in command && (command.waitMs ?? 0) > 0
             if (isWaiting) return new Promise<never>(() => {})
             throw error
@@ -262,7 +262,7 @@ function freeByTimer(engine: LockEngine, clock: VirtualClock): LockEngine {
       if (command.kind === 'acquire' && outcome.kind === 'granted') {
         const { key, ttlMs = 30_000 } = command
         clock.setTimer(ttlMs, () => {
-          engine.apply({ kind: 'force', key }).catch(() => {})
+          Promise.resolve(engine.apply({ kind: 'force', key })).catch(() => {})
         })
       }
       return outcome
@@ -277,7 +277,8 @@ function forgetWaits(engine: LockEngine, clock: VirtualClock): LockEngine {
       if (command.kind !== 'acquire' || waitMs === 0 || waitMs === Infinity) {
         return engine.apply(command, options)
       }
-      const wait: Promise<Outcome> = engine.apply({ ...command, waitMs: Infinity }, options)
+      const answer = engine.apply({ ...command, waitMs: Infinity }, options)
+      const wait: Promise<Outcome> = Promise.resolve(answer)
       wait.catch(() => {})
       const deadline = new Promise<Outcome>((resolve) => {
         clock.setTimer(waitMs, () => resolve({ kind: 'refused', code: 'timeout' }))

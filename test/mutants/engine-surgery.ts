@@ -3,7 +3,10 @@ import type { Query, ReplyOf } from '../../src/engine/queries.ts'
 import type { Command } from '../../src/law/commands.ts'
 import type { Outcome } from '../../src/law/outcomes.ts'
 
-type Apply = (command: Command, options?: { signal?: AbortSignal | undefined }) => Promise<Outcome>
+type Apply = (
+  command: Command,
+  options?: { signal?: AbortSignal | undefined },
+) => Outcome | Promise<Outcome>
 type Read = (query: Query) => Promise<ReplyOf<Query>>
 
 /** What stands between the callers and the engine. What is not given is passed on as it is. */

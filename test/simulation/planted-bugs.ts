@@ -65,7 +65,7 @@ const openHasty: OpenSimulatedEngine = async (options) => {
     const answer = engine.apply(command, applyOptions)
     const hasty = last as Granted | undefined
     if (hasty?.kind !== 'granted') return answer
-    answer.catch(() => undefined)
+    Promise.resolve(answer).catch(() => undefined)
     return Promise.resolve(hasty) as typeof answer
   }
   return withMethods(engine, { apply })

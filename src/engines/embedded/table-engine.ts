@@ -1,12 +1,12 @@
 import type { Capabilities } from '../../engine/capabilities.ts'
 import type {
+  Answer,
   ApplyOptions,
   LockEngine,
   WatchFilter,
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
-import { EarlyOutcome } from '../../engine/early-outcome.ts'
 import { toAborted, toClosed, toDefect, toInvalidArgument } from '../../engine/engine-errors.ts'
 import type { LockError } from '../../engine/errors.ts'
 import type { HistoryReply, Query, ReplyOf, StatsReply } from '../../engine/queries.ts'
@@ -14,7 +14,7 @@ import { problemWithQuery } from '../../engine/validation/query-check.ts'
 import { Watchers } from '../../engine/watchers.ts'
 import type { Command } from '../../law/commands.ts'
 import type { LawEvent } from '../../law/events.ts'
-import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import type { Outcome } from '../../law/outcomes.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
 import { isHeldOpen } from '../../law/waiting.ts'
 import type { Clock } from '../../time/clock.ts'
@@ -105,32 +105,10 @@ export class TableEngine implements LockEngine {
     this.#alarm.set()
   }
 
-  apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
-  apply(command: Command, options?: ApplyOptions): Promise<Outcome> {
-    return Promise.resolve(this.applyDirectly(command, options))
-  }
-
-  applyDirectly<C extends Command>(
-    command: C,
-    options?: ApplyOptions,
-  ): OutcomeOf<C> | Promise<OutcomeOf<C>>
-  applyDirectly(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
+  apply<C extends Command>(command: C, options?: ApplyOptions): Answer<C>
+  apply(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
     const answer = this.#decide(command, options)
     return answer instanceof Promise ? answer : this.#whenDurable(answer)
-  }
-
-  applyEarly<C extends Command>(
-    command: C,
-    options?: ApplyOptions,
-  ): OutcomeOf<C> | EarlyOutcome<OutcomeOf<C>> | Promise<OutcomeOf<C>>
-  applyEarly(
-    command: Command,
-    options?: ApplyOptions,
-  ): Outcome | EarlyOutcome<Outcome> | Promise<Outcome> {
-    const answer = this.#decide(command, options)
-    const { durable } = this.#durability
-    if (durable === undefined || answer instanceof Promise) return answer
-    return new EarlyOutcome(answer, durable)
   }
 
   /** The outcome, which may rest on what is on its way to the disk; or a promise of one that does not. */

@@ -1,13 +1,12 @@
 import type { Capabilities } from '../../engine/capabilities.ts'
 import type {
+  Answer,
   ApplyOptions,
   LockEngine,
   WatchFilter,
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
-import { applyEarly } from '../../engine/apply-directly.ts'
-import { EarlyOutcome, whenDurable } from '../../engine/early-outcome.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
 import type {
   HistoryQuery,
@@ -19,10 +18,9 @@ import type {
 import { HISTORY_SHOWN, QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
 import type { Acquire, Begin, Command, Force } from '../../law/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
-import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import type { Outcome } from '../../law/outcomes.ts'
 import type { AuditLog } from '../audit-log.ts'
 import type { ServerLimits } from '../server-limits.ts'
-import { EarlyRequests } from './early-requests.ts'
 import type { HoldCounts } from './hold-counts.ts'
 import { LimitCheck } from './limit-check.ts'
 import { listByRights } from './list-by-rights.ts'
@@ -43,8 +41,6 @@ export interface PrincipalEngineParts {
   readonly onLimit: (kind: 'lock' | 'operation') => void
 }
 
-type Answer = Outcome | EarlyOutcome<Outcome> | Promise<Outcome>
-
 /**
  * The engine as one principal may use it: its names, its keys, its rights, its limits. Everything that a
  * client can reach goes through here, whatever it came in by.
@@ -55,7 +51,6 @@ export class PrincipalEngine implements LockEngine {
   readonly #engine: LockEngine
   readonly #view: PrincipalView
   readonly #limits: LimitCheck
-  readonly #early: EarlyRequests
 
   constructor(parts: PrincipalEngineParts) {
     this.#parts = parts
@@ -63,31 +58,10 @@ export class PrincipalEngine implements LockEngine {
     this.#view = parts.view
     this.#limits = new LimitCheck(parts.limits, parts.view.prefixBytes)
     this.capabilities = parts.engine.capabilities
-    const { holds, principal } = parts
-    this.#early = new EarlyRequests({
-      ask: () => holds.ask(principal.name),
-      answered: () => holds.answered(principal.name),
-    })
   }
 
-  apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>>
-  apply(command: Command, options?: ApplyOptions): Promise<Outcome> {
-    return Promise.resolve(this.applyDirectly(command, options))
-  }
-
-  applyDirectly<C extends Command>(
-    command: C,
-    options?: ApplyOptions,
-  ): OutcomeOf<C> | Promise<OutcomeOf<C>>
-  applyDirectly(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
-    return whenDurable(this.applyEarly(command, options))
-  }
-
-  applyEarly<C extends Command>(
-    command: C,
-    options?: ApplyOptions,
-  ): OutcomeOf<C> | EarlyOutcome<OutcomeOf<C>> | Promise<OutcomeOf<C>>
-  applyEarly(command: Command, options?: ApplyOptions): Answer {
+  apply<C extends Command>(command: C, options?: ApplyOptions): Answer<C>
+  apply(command: Command, options?: ApplyOptions): Outcome | Promise<Outcome> {
     try {
       this.#limits.assert(command)
       this.#assertRight(command)
@@ -153,9 +127,9 @@ export class PrincipalEngine implements LockEngine {
     return this.close()
   }
 
-  #give(command: Command, options?: ApplyOptions): Answer {
+  #give(command: Command, options?: ApplyOptions): Answer<Command> {
     return this.#view.isPlain
-      ? applyEarly<Command>(this.#engine, command, options)
+      ? this.#engine.apply<Command>(command, options)
       : this.#giveRenamed(command, options)
   }
 
@@ -166,17 +140,15 @@ export class PrincipalEngine implements LockEngine {
   }
 
   /** Commands on one key keep their order, so there is no waiting here unless the limit is near. */
-  #ask(command: Acquire | Begin, options?: ApplyOptions): Answer {
+  #ask(command: Acquire | Begin, options?: ApplyOptions): Answer<Command> {
     const { holds, principal, limits } = this.#parts
     const hasRoom = holds.hasRoom(principal.name, limits.holds)
     return hasRoom ? this.#askNow(command, options) : this.#askAtLimit(command, options)
   }
 
-  #askNow(command: Acquire | Begin, options?: ApplyOptions): Answer {
+  #askNow(command: Acquire | Begin, options?: ApplyOptions): Answer<Command> {
     const answer = this.#give(command, options)
-    if (answer instanceof Promise) return this.#await(answer)
-    if (answer instanceof EarlyOutcome) this.#early.note(answer.durable)
-    return answer
+    return answer instanceof Promise ? this.#await(answer) : answer
   }
 
   /** It takes up room until it is answered. */
@@ -197,7 +169,7 @@ export class PrincipalEngine implements LockEngine {
     // Looked at and taken in one go, because others have waited for the same count.
     const hasRoom = holds.hasRoom(principal.name, limits.holds)
     if (hasRoom || (await this.#isKnown(command))) {
-      return whenDurable(this.#askNow(command, options))
+      return this.#askNow(command, options)
     }
     onLimit(command.kind === 'acquire' ? 'lock' : 'operation')
     return {
@@ -224,7 +196,7 @@ export class PrincipalEngine implements LockEngine {
   /** Whichever way an operator came in by, it is on record. */
   async #force(command: Force): Promise<Outcome> {
     const { principal, audit } = this.#parts
-    const outcome = await whenDurable(this.#give(command))
+    const outcome = await this.#give(command)
     if (outcome.kind === 'forced') {
       const { key, owner, namespace: kind = 'lock' } = command
       audit({ action: 'force', principal: principal.name, kind, key, owner, count: outcome.count })

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { applyDirectly } from '../../engine/apply-directly.ts'
 import type { Acquire, Command } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import { readCommand } from '../../protocol/json/command-body.ts'
@@ -49,7 +48,7 @@ function bodyOf({ body }: Exchange): unknown {
 /** Applies a command that does not wait, and answers. */
 export function answerCommand(exchange: Exchange, command: Command): Promise<void> | void {
   if (isToBeRemembered(exchange.request)) return answerOnce(exchange, command)
-  const outcome = applyDirectly(exchange.engine, command)
+  const outcome = exchange.engine.apply<Command>(command)
   if (outcome instanceof Promise) return sendLater(exchange, command, outcome)
   sendOutcome(exchange, command, outcome)
 }

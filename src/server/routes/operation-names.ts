@@ -36,7 +36,7 @@ export function checkSubject({ type, resource, node = 'anybody' }: Subject): voi
 }
 
 /** As the promise; but a field that the engine finds wrong is called what the caller calls it. */
-export async function inWireNames<Answer>(asking: Promise<Answer>): Promise<Answer> {
+export async function inWireNames<Answer>(asking: Answer | Promise<Answer>): Promise<Answer> {
   try {
     return await asking
   } catch (error) {

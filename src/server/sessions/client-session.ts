@@ -1,5 +1,3 @@
-import { applyEarly } from '../../engine/apply-directly.ts'
-import { EarlyOutcome } from '../../engine/early-outcome.ts'
 import type { LockEngine, WatchEvent, WatchFilter } from '../../engine/engine.ts'
 import type { Query } from '../../engine/queries.ts'
 import type { CancelReason, Command } from '../../law/commands.ts'
@@ -13,7 +11,6 @@ import type { Series } from '../metrics/registry.ts'
 import type { SessionEnd } from '../metrics/session-metrics.ts'
 import { withdraw } from '../waiting/withdraw.ts'
 import { AnswerWriter } from './answer-writer.ts'
-import { EarlyAnswers } from './early-answers.ts'
 import { LawSession } from './law-session.ts'
 import { OpenRequests } from './open-requests.ts'
 import { Outbox } from './outbox.ts'
@@ -61,10 +58,6 @@ export class ClientSession {
   readonly #answers: AnswerWriter
   readonly #requests: OpenRequests
   readonly #waiting: WaitingRequests
-  readonly #early = new EarlyAnswers({
-    onDurable: ({ id, command, outcome }) => this.#settle(id, command, outcome),
-    onFailed: ({ id }, error) => this.#fail(id, error),
-  })
   readonly #watches: SessionWatches
   /** Requests that came while the session was being opened in the engine; they keep their order. */
   #gate: (() => void)[] | undefined
@@ -302,8 +295,7 @@ export class ClientSession {
     const isWaited = isHeldOpen(command)
     const controller = isWaited && mayAbort ? new AbortController() : undefined
     const options = controller === undefined ? undefined : { signal: controller.signal }
-    const answer = applyEarly<Command>(this.#engine, command, options)
-    if (answer instanceof EarlyOutcome) return this.#early.add(id, command, answer)
+    const answer = this.#engine.apply<Command>(command, options)
     if (!(answer instanceof Promise)) return this.#settle(id, command, answer)
     if (isWaited) {
       this.#waiting.add({ id, command, controller })

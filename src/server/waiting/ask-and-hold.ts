@@ -1,4 +1,3 @@
-import { applyDirectly } from '../../engine/apply-directly.ts'
 import type { Acquire, Begin } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import { isHeldOpen } from '../../law/waiting.ts'
@@ -46,7 +45,7 @@ function hold(exchange: Exchange, options: AskOptions): HeldCall {
 function ask({ context }: Exchange, options: AskOptions): Outcome | Promise<Outcome> {
   const { engine, command, scope } = options
   context.held.touch(command, scope)
-  return applyDirectly(engine, command)
+  return engine.apply(command)
 }
 
 function complete({ context }: Exchange, options: AskOptions, outcome: Outcome): Outcome {

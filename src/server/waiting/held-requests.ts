@@ -1,4 +1,3 @@
-import { applyDirectly } from '../../engine/apply-directly.ts'
 import type { LockEngine } from '../../engine/engine.ts'
 import type { Acquire, Begin } from '../../law/commands.ts'
 import { nameOfWait } from '../../law/waiting.ts'
@@ -38,7 +37,7 @@ export class HeldRequests {
   /** Asks the engine. The newest asking of a request is the one that counts. */
   ask(options: AskOptions): Outcome | Promise<Outcome> {
     if (this.#latest.size > 0) this.#latest.get(nameOf(options))?.supersede()
-    return applyDirectly(options.engine, options.command)
+    return options.engine.apply(options.command)
   }
 
   /** From now on the request hangs on its connection. */

@@ -118,7 +118,7 @@ export class EngineRig {
     return `request-${this.#requests}`
   }
 
-  apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>> {
+  async apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>> {
     return this.#engine.apply(command, options)
   }
 

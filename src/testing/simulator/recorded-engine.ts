@@ -83,7 +83,7 @@ export class RecordedEngine implements LockEngine {
 
   async #record<T>(
     pending: PendingCall,
-    answer: Promise<T>,
+    answer: T | Promise<T>,
     write: (value: T) => void,
   ): Promise<T> {
     let value: T

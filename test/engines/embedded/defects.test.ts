@@ -36,9 +36,9 @@ function impossibleOn(kind: string): Law {
 it('a decision that was made and not carried out stops the engine', async () => {
   await using engine = openMemoryEngine({ law: impossibleOn('renew') })
   await engine.apply(ACQUIRE)
-  const waiting = engine
-    .apply({ ...ACQUIRE, owner: 'other', waitMs: 60_000 })
-    .catch((error: unknown) => error)
+  const waiting = Promise.resolve(
+    engine.apply({ ...ACQUIRE, owner: 'other', waitMs: 60_000 }),
+  ).catch((error: unknown) => error)
   const defect = { code: 'LOCK_INTERNAL' }
   await expect(
     engine.apply({ kind: 'renew', key: 'a', owner: 'o', ttlMs: 1000 }),
@@ -51,9 +51,9 @@ it('a defect in an abort stops the engine instead of the process', async () => {
   await using engine = openMemoryEngine({ law: failingOn('cancel') })
   await engine.apply(ACQUIRE)
   const abort = new AbortController()
-  const waiting = engine
-    .apply({ ...ACQUIRE, owner: 'other', waitMs: 60_000 }, { signal: abort.signal })
-    .catch((error: unknown) => error)
+  const waiting = Promise.resolve(
+    engine.apply({ ...ACQUIRE, owner: 'other', waitMs: 60_000 }, { signal: abort.signal }),
+  ).catch((error: unknown) => error)
   abort.abort()
   expect(await waiting).toMatchObject({ code: 'LOCK_INTERNAL' })
   await expect(engine.read({ kind: 'stats' })).rejects.toThrow(/cannot be/)
@@ -63,9 +63,9 @@ it('a defect that nobody asked for stops the engine instead of the process', asy
   const clock = new VirtualClock()
   await using engine = openMemoryEngine({ law: failingOn('expire'), clock })
   await engine.apply({ ...ACQUIRE, ttlMs: 1000 })
-  const waiting = engine
-    .apply({ ...ACQUIRE, owner: 'other', waitMs: 60_000 })
-    .catch((error: unknown) => error)
+  const waiting = Promise.resolve(
+    engine.apply({ ...ACQUIRE, owner: 'other', waitMs: 60_000 }),
+  ).catch((error: unknown) => error)
   await clock.advance(2000)
   expect(await waiting).toMatchObject({ code: 'LOCK_INTERNAL' })
   await expect(engine.read({ kind: 'stats' })).rejects.toThrow(/cannot be/)

@@ -44,7 +44,7 @@ describe('as many readers as may wait, with the longest names', () => {
     disk = new SimulatedDisk({ random: new Random('large') })
     await open()
     await engine.apply({ ...createReader(-1), owner: 'writer', mode: 'write' })
-    const waiting = READERS.map((reader) => engine.apply({ ...reader, waitMs: TTL_MS }))
+    const waiting = READERS.map(async (reader) => engine.apply({ ...reader, waitMs: TTL_MS }))
     await engine.apply({ kind: 'release', key: KEY, owner: 'writer', mode: 'write' })
     const answers = await Promise.all(waiting)
     expect(new Set(answers.map(({ kind }) => kind))).toEqual(new Set(['granted']))

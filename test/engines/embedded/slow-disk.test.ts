@@ -26,7 +26,8 @@ class SlowDisk {
   }
 
   /** Lets time pass until the promise settles. */
-  async after<T>(promise: Promise<T>): Promise<T> {
+  async after<T>(answer: T | Promise<T>): Promise<T> {
+    const promise = Promise.resolve(answer)
     let isSettled = false
     const settle = (): void => {
       isSettled = true

@@ -38,9 +38,9 @@ describe.each(['ENOSPC', 'EIO'] as const)('when the disk says %s', (code) => {
   it('the engine does not pretend afterwards, even when the disk works again', async () => {
     const { trouble, engine } = await openFailing()
     await engine.apply(acquire('kept', 'a'))
-    const waiting = engine
-      .apply({ ...acquire('kept', 'b'), waitMs: 60_000 })
-      .catch((error: unknown) => error)
+    const waiting = Promise.resolve(
+      engine.apply({ ...acquire('kept', 'b'), waitMs: 60_000 }),
+    ).catch((error: unknown) => error)
     trouble.isOn = true
     await expect(engine.apply(acquire('lost', 'c'))).rejects.toThrow(code)
     trouble.isOn = false

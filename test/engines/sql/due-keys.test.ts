@@ -22,7 +22,7 @@ describe.each([POSTGRES, MYSQL])('what is due on $name', (kind: ServerKind) => {
     database = server.closing(await kind.open(where))
   })
 
-  const acquire = (key: string): Promise<unknown> =>
+  const acquire = async (key: string): Promise<unknown> =>
     engine.apply({ kind: 'acquire', key, owner: 'a', requestId: '1', ttlMs: TTL_MS })
 
   it('ends although another process is at a key that is due as well', async () => {

@@ -27,7 +27,7 @@ describe.each([POSTGRES, MYSQL])('a key of $name that two processes make at once
   const acquire = { kind: 'acquire', key: 'k', requestId: '1', mode: 'write' } as const
 
   it.each(['read', 'write'] as const)('is held by one of them: %s', async (mode) => {
-    meanwhile = () => there.apply({ ...acquire, owner: 'there' })
+    meanwhile = async () => there.apply({ ...acquire, owner: 'there' })
     const outcome = await here.apply({ ...acquire, owner: 'here', mode })
     expect(outcome).toMatchObject({ kind: 'refused', code: 'held' })
     const { holders } = await there.read({ kind: 'inspect', key: 'k' })

@@ -40,7 +40,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('very many at once, on $name,', (kind: 
 
   async function ask(more: Partial<Acquire>): Promise<void> {
     await Promise.all(
-      Array.from({ length: MANY }, (_, index) =>
+      Array.from({ length: MANY }, async (_, index) =>
         engine.apply({
           kind: 'acquire',
           key: 'k',

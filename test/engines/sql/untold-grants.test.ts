@@ -85,7 +85,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('two processes on $name', (kind: Server
 
   /** Resolves when it stands in the queue. */
   async function wait({ engine }: Process, owner: string): Promise<{ answer: Promise<Outcome> }> {
-    const answer = engine.apply(acquire(owner, Infinity))
+    const answer = Promise.resolve(engine.apply(acquire(owner, Infinity)))
     answer.catch(() => {})
     await expect.poll(() => isQueued(engine, owner)).toBe(true)
     return { answer }

@@ -28,9 +28,9 @@ describe.each([SQLITE, POSTGRES, MYSQL])('who watches on $name', (kind: ServerKi
     database = server.closing(await kind.open(where))
   })
 
-  const acquire = (engine: LockEngine, key: string): Promise<Outcome> =>
+  const acquire = async (engine: LockEngine, key: string): Promise<Outcome> =>
     engine.apply({ kind: 'acquire', key, owner: 'a', requestId: '1' })
-  const release = (engine: LockEngine, key: string): Promise<Outcome> =>
+  const release = async (engine: LockEngine, key: string): Promise<Outcome> =>
     engine.apply({ kind: 'release', key, owner: 'a' })
 
   /** What was told, each event as its kind and its key. */

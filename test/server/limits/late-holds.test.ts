@@ -27,7 +27,11 @@ async function acquireAll(...keys: readonly string[]): Promise<readonly number[]
 }
 
 /** What a server on the same engine does, of which this one only hears. */
-function elsewhere(kind: 'acquire' | 'release', key: string, requestId = '1'): Promise<unknown> {
+async function elsewhere(
+  kind: 'acquire' | 'release',
+  key: string,
+  requestId = '1',
+): Promise<unknown> {
   return engine.apply({ kind, key, owner: 'o', requestId })
 }
 
@@ -121,7 +125,7 @@ describe('the limit on holds where events come late', () => {
   })
 })
 
-function elsewhereAs(
+async function elsewhereAs(
   principal: string,
   kind: 'acquire' | 'release',
   key: string,

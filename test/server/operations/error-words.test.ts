@@ -73,8 +73,6 @@ describe('an answer that asking again may change', () => {
     const fail = () => Promise.reject(createError('LOCK_ENGINE_UNAVAILABLE', 'secret text'))
     const failing: LockEngine = Object.create(engine, {
       apply: { value: fail },
-      applyDirectly: { value: fail },
-      applyEarly: { value: fail },
       read: { value: engine.read.bind(engine) },
       watch: { value: engine.watch.bind(engine) },
     })

@@ -34,7 +34,12 @@ async function openScene(pulse: boolean): Promise<Scene> {
   })
   const waitMs = Number.POSITIVE_INFINITY
   const asked = { kind: 'acquire', key: 'k', owner: 'next', requestId: '1', waitMs } as const
-  return { engine, holder, start, next: new OpenWait('1', engine.apply(asked), patience) }
+  return {
+    engine,
+    holder,
+    start,
+    next: new OpenWait('1', Promise.resolve(engine.apply(asked)), patience),
+  }
 }
 
 describe('a client whose main thread is blocked', () => {

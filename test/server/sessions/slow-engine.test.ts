@@ -21,8 +21,6 @@ class HesitantEngine {
           return store.apply(...args)
         },
       },
-      applyDirectly: { value: undefined },
-      applyEarly: { value: undefined },
       read: { value: store.read.bind(store) },
       watch: { value: store.watch.bind(store) },
     }) as LockEngine

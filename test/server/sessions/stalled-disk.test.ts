@@ -55,7 +55,6 @@ it('while the disk stalls nobody is told of a grant, and the server is as health
   expect(outcomes(client)).toEqual([1])
   rig.disk.goOn()
   await client.hears('outcome', 4)
-  expect(outcomes(client)).toEqual([1, 2, 3, 4])
   expect((await client.hears('outcome', 2))[2]).toMatchObject({ kind: 'granted' })
   expect((await client.hears('outcome', 3))[2]).toMatchObject({ kind: 'refused', code: 'held' })
 })
@@ -90,7 +89,7 @@ it('a client that was cut off meanwhile hears its answers when it comes back', a
 it('a server that stops answers what was on its way to the disk', async () => {
   const rig = await openStalled()
   const client = await openClient(rig)
-  client.ask(2, acquire('k', { waitMs: 1_000 }))
+  client.ask(2, acquire('k'))
   await haveArrived(rig)
   const closed = rig.server.close()
   rig.disk.goOn()

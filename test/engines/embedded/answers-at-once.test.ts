@@ -12,7 +12,7 @@ it('an answer that is there at once comes without a promise, and is the same', a
   await using engine = openMemoryEngine({ clock: new VirtualClock() })
   await using other = openMemoryEngine({ clock: new VirtualClock() })
   for (const command of [ASK, { ...ASK, owner: 'y' }, RELEASE, RELEASE]) {
-    const answer = engine.applyDirectly?.(command)
+    const answer = engine.apply(command)
     expect(answer).not.toBeInstanceOf(Promise)
     expect(answer).toEqual(await other.apply(command))
   }
@@ -20,25 +20,25 @@ it('an answer that is there at once comes without a promise, and is the same', a
 
 it('a wait comes as a promise', async () => {
   await using engine = openMemoryEngine()
-  void engine.applyDirectly?.(ASK)
-  const waiting = engine.applyDirectly?.({ ...ASK, owner: 'y', waitMs: 60_000 })
+  void engine.apply(ASK)
+  const waiting = engine.apply({ ...ASK, owner: 'y', waitMs: 60_000 })
   expect(waiting).toBeInstanceOf(Promise)
-  void engine.applyDirectly?.(RELEASE)
+  void engine.apply(RELEASE)
   expect(await waiting).toMatchObject({ kind: 'granted' })
 })
 
 it('a failure is a promise that rejects, never an exception', async () => {
   const engine = openMemoryEngine()
-  const wrong = engine.applyDirectly?.({ ...ASK, key: '' })
+  const wrong = engine.apply({ ...ASK, key: '' })
   await expect(wrong).rejects.toMatchObject({ code: 'LOCK_INVALID_ARGUMENT' })
   await engine.close()
-  await expect(engine.applyDirectly?.(ASK)).rejects.toMatchObject({ code: 'LOCK_ENGINE_CLOSED' })
+  await expect(engine.apply(ASK)).rejects.toMatchObject({ code: 'LOCK_ENGINE_CLOSED' })
 })
 
 it('what has to reach the disk first comes as a promise', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-direct-'))
   const engine = await openFileEngine(directory)
-  const answer = engine.applyDirectly?.(ASK)
+  const answer = engine.apply(ASK)
   expect(answer).toBeInstanceOf(Promise)
   expect(await answer).toMatchObject({ kind: 'granted' })
   await engine.close()
