@@ -52,7 +52,7 @@ function skipDone(draft: Draft, facts: OperationFacts): Skip | undefined {
   if (draft.writer?.operation?.type === 'delete') return undefined
   const done = draft.resource.remembered(facts.type)
   if (done === undefined || done.replayOnly || done.untilMs <= draft.nowMs) return undefined
-  if (!isSameVersion(done.version, facts.version)) return undefined
+  if (done.version !== facts.version) return undefined
   return skip(draft, facts, done.value)
 }
 
@@ -60,9 +60,4 @@ function skipDone(draft: Draft, facts: OperationFacts): Skip | undefined {
 export function skip(draft: Draft, facts: OperationFacts, value: string | undefined): Skip {
   if (facts.type === 'pull') draft.resource.addReference(facts.node)
   return { kind: 'skip', value }
-}
-
-/** None given counts as the same. */
-export function isSameVersion(one: string | undefined, other: string | undefined): boolean {
-  return one === undefined || other === undefined || one === other
 }

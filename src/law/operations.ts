@@ -14,7 +14,7 @@ import { assert } from './assert.ts'
 import type { Begin, Finish, Unref } from './commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import { copyHold, dropStep, renewHold, showHolders, toGranted } from './hold-steps.ts'
-import { decideOperationHead, isSameVersion, refuseReference, skip } from './operation-head.ts'
+import { decideOperationHead, refuseReference, skip } from './operation-head.ts'
 import type { Outcome, Refused } from './outcomes.ts'
 import { dismiss, grantClaim, moveQueue, rememberAnswer } from './queue.ts'
 import { isStale, refuseForGood, refuseStranger, STALE_TOKEN } from './release.ts'
@@ -87,7 +87,7 @@ function standingOf(draft: Draft, ask: Ask, facts: OperationFacts): Outcome | un
   const hold = draft.hold(ask.owner)
   const waiter = draft.waitersOf(ask.owner)[0]
   const present = hold?.operation ?? waiter?.operation
-  if (present !== undefined && !isSameVersion(present.version, facts.version)) {
+  if (present !== undefined && present.version !== facts.version) {
     return { kind: 'refused', code: 'bad_request', detail: 'the node is busy with another version' }
   }
   if (hold !== undefined) {
@@ -176,7 +176,7 @@ function answerAlike(draft: Draft, done: OperationFacts, value: string | undefin
     if (draft.isGone(waiter) || operation?.coordination !== done.coordination) continue
     if (done.coordination === 'client') {
       dismiss(draft, waiter, { kind: 'dissolved', node: done.node })
-    } else if (isSameVersion(operation.version, done.version)) {
+    } else if (operation.version === done.version) {
       const answer = refuseReference(draft, operation) ?? skip(draft, operation, value)
       dismiss(draft, waiter, answer)
     }

@@ -43,6 +43,7 @@ export interface Step {
 export interface OperationFacts {
   readonly type: string
   readonly node: string
+  /** What the work makes. Work with a version and work without one are not the same. */
   readonly version: string | undefined
   readonly coordination: Coordination
 }

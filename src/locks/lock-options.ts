@@ -106,7 +106,7 @@ export interface TryAcquireOptions {
 export interface AcquireOptions extends TryAcquireOptions, WaitOptions {}
 
 export interface OnceOptions extends WaitOptions {
-  /** Successes of another version are not taken for this one. */
+  /** Only a success of the same version counts, or one without a version if this names none. */
   readonly version?: string | undefined
   /** How long the work outlives a runner that is not heard of. Default 30 s; it is renewed. */
   readonly ttl?: Duration | undefined
@@ -115,7 +115,7 @@ export interface OnceOptions extends WaitOptions {
 export interface BeginOptions extends WaitOptions {
   /** In whose name the operation runs. Default: the node of this `Locks`. */
   readonly node?: string | undefined
-  /** Successes of another version do not lead to a skip. None counts as the same. */
+  /** Only a success of the same version leads to a skip, or one without a version if this names none. */
   readonly version?: string | undefined
   /** How long the operation outlives a node that is not heard of. Default 30 s. */
   readonly ttl?: Duration | undefined

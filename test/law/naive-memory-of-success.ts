@@ -5,7 +5,7 @@ import type { NaiveFacts, NaiveWaiter, Turn } from './naive-state.ts'
 /** Steps 2 and 3 of beginning an operation: is it in use, is it done already? Section 6. */
 
 export function isSameVersion(left: string | undefined, right: string | undefined): boolean {
-  return left === undefined || right === undefined || left === right
+  return left === right
 }
 
 export function addReference(turn: Turn, facts: NaiveFacts): void {

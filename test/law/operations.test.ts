@@ -66,7 +66,8 @@ describe('begin', () => {
     const story = new LawStory()
     story.begin('pull', 'm', { version: '1' })
     expect(story.begin('pull', 'm', { version: '2' })).toMatchObject({ code: 'bad_request' })
-    expect(story.begin('pull', 'm')).toMatchObject({ kind: 'granted' })
+    expect(story.begin('pull', 'm')).toMatchObject({ code: 'bad_request' })
+    expect(story.begin('pull', 'm', { version: '1' })).toMatchObject({ kind: 'granted' })
   })
 
   it('never times out in the queue', () => {
@@ -130,8 +131,8 @@ describe('done already', () => {
   it.each([
     [undefined, undefined, 'skip'],
     ['1', '1', 'skip'],
-    ['1', undefined, 'skip'],
-    [undefined, '1', 'skip'],
+    ['1', undefined, 'granted'],
+    [undefined, '1', 'granted'],
     ['1', '2', 'granted'],
   ])('version %s done and version %s asked: %s', (done, asked, kind) => {
     const story = new LawStory()
@@ -238,14 +239,15 @@ describe('finish', () => {
     story.begin('pull', 'o', { version: '2' })
     story.begin('update', 'p')
     story.begin('pull', 'q')
+    story.begin('pull', 'r', { version: '1' })
     story.finish('pull', 'm', { value: '"done"' })
     expect(story.told).toMatchObject([
       { owner: 'pull:n', answer: SKIP },
-      { owner: 'pull:q', answer: SKIP },
+      { owner: 'pull:r', answer: SKIP },
       { owner: 'pull:o', answer: { kind: 'granted' } },
     ])
-    expect(references(story)).toEqual(['m', 'n', 'q'])
-    expect(story.queue('a', 'operation')).toEqual(['update:p'])
+    expect(references(story)).toEqual(['m', 'n', 'r'])
+    expect(story.queue('a', 'operation')).toEqual(['update:p', 'pull:q'])
   })
 
   it('with failure remembers nothing, and the next is granted at once', () => {

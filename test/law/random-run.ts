@@ -154,7 +154,7 @@ const operation = {
 const begin: fc.Arbitrary<RandomCommand> = fc.record({
   kind: fc.constant('begin'),
   ...operation,
-  version: fc.constantFrom(undefined, undefined, '1', '2'),
+  version: fc.constantFrom(undefined, undefined, undefined, undefined, '1', '2'),
   requestId: rarely(requestId),
   waitMs: fc.constantFrom(0, 5_000),
   ttlMs,

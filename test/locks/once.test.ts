@@ -42,6 +42,7 @@ describe('once', () => {
       ran: false,
       value: 'two',
     })
+    expect(await locks.once('report', () => 'four')).toEqual({ ran: true, value: 'four' })
   })
 
   it('if it throws, its own error comes back and the next one runs it', async () => {

@@ -54,6 +54,21 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
   ),
   lawMutant(
     {
+      name: 'any-version-skipped',
+      fault: 'an update to a version is skipped because of an update without one',
+      killedBy: 'skip: work with a version and work without one are not the same',
+    },
+    blindTo(['begin'], (view, { version }) => ({
+      remembered: (type) => {
+        const done = view.remembered(type)
+        const isSkipped =
+          done !== undefined && (done.version ?? version) === (version ?? done.version)
+        return isSkipped ? { ...done, version } : done
+      },
+    })),
+  ),
+  lawMutant(
+    {
       name: 'value-lost',
       fault: 'those who skip are not told what the work left',
       killedBy: 'skip: work that was done is skipped, with the value it left',

@@ -79,11 +79,7 @@ export class ToyResource {
       return { kind: 'refused', code: 'in_use', refs: [...this.refs] }
     }
     const done = this.#memory.get(type)
-    const isSame =
-      version === undefined ||
-      done?.version === undefined ||
-      done.version === version ||
-      this.#bug === 'a skip of another version'
+    const isSame = done?.version === version || this.#bug === 'a skip of another version'
     const isDeleting = [...this.lock.holds.keys()].some((owner) => owner.startsWith('delete:'))
     if (done === undefined || !isSame || isDeleting || this.#bug === 'work done twice') return null
     if (type === 'pull' && this.#bug !== 'a skip without a reference') this.#addRef(node)

@@ -1,6 +1,5 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import type { InspectReply, RememberedReply } from '../../engine/queries.ts'
-import { isSameVersion } from '../../law/operation-head.ts'
 import type { LawSettings } from '../../law/settings.ts'
 import type { Subject } from './operation-names.ts'
 
@@ -9,8 +8,8 @@ export function inspectResource(engine: LockEngine, resource: string): Promise<I
 }
 
 /**
- * The success because of which asking would be answered `skip`, if there is one. The law decides that
- * when somebody asks; this is for those who only look, or who cannot say who they are.
+ * The success because of which a node that asks now would be answered `skip`, if there is one. The law
+ * decides that when a node asks; this is for a client that only looks, or names no node.
  */
 export function successToSkip(
   state: InspectReply,
@@ -18,26 +17,34 @@ export function successToSkip(
   settings: LawSettings,
 ): RememberedReply | undefined {
   if (settings.coordination !== 'server') return undefined
-  const { type, version } = subject
+  const success = successInForce(state, subject.type, settings)
+  return success?.version === subject.version ? success : undefined
+}
+
+/** The remembered success of a type, of whatever version, unless nothing is skipped at the moment. */
+function successInForce(
+  state: InspectReply,
+  type: string,
+  settings: LawSettings,
+): RememberedReply | undefined {
   if (state.holders.some((holder) => holder.type === 'delete')) return undefined
   const needsNoReference = type === 'update' && settings.updateRequiresNoRef
   if (needsNoReference && state.references.length > 0) return undefined
-  return state.remembered.find(
-    (one) => one.skips && one.type === type && isSameVersion(one.version, version),
-  )
+  return state.remembered.find((one) => one.skips && one.type === type)
 }
 
 /**
- * The success that a listener is told of first, because it may have come between asking and listening.
- * In `client` it is kept for that alone, and told while the resource is free. In `mutex` nobody is told:
- * whoever waits is granted.
+ * The success that a listener is told of first, because it may have come between asking and listening. A
+ * listener names a type and no version, so it hears of every version, here as later. In `client` a success
+ * is kept for listeners alone, and told while the resource is free. In `mutex` no listener is told: the next
+ * waiter is granted.
  */
 export function successToReplay(
   state: InspectReply,
   subject: Subject,
   settings: LawSettings,
 ): RememberedReply | undefined {
-  if (settings.coordination === 'server') return successToSkip(state, subject, settings)
+  if (settings.coordination === 'server') return successInForce(state, subject.type, settings)
   if (settings.coordination === 'mutex' || state.holders.length > 0) return undefined
   const last = state.remembered.find((one) => one.type === subject.type)
   return last === undefined || isUndone(state, last) ? undefined : last

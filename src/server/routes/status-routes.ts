@@ -43,9 +43,8 @@ async function pollStatus(exchange: Exchange): Promise<void> {
   const { type, version } = asked
   const subject = { type, resource: asked.resourceId, node: asked.nodeId, version }
   checkSubject(subject)
-  const standing = (await inWireNames(mayAsk(exchange, subject)))
-    ? await inWireNames(ask(exchange, subject))
-    : OVER
+  const known = await inWireNames(findKnown(exchange, subject))
+  const standing = known === undefined ? OVER : await inWireNames(ask(exchange, known))
   const state = await inspectResource(exchange.engine, subject.resource)
   exchange.send(200, {
     ...standing,
@@ -58,8 +57,15 @@ type PolledStanding = Pick<NodeStatus, 'acquired' | 'completed' | 'success'>
 
 const OVER: PolledStanding = { acquired: false, completed: true, success: false }
 
-/** Whether asking is sure to find a standing or a success. If not any more, it asks as `/lock` would. */
-async function mayAsk({ engine, context }: Exchange, subject: NodeSubject): Promise<boolean> {
+/**
+ * What to ask for so that asking is sure to find a standing or a success; `undefined` when there is neither.
+ * If it is gone when it is asked for, asking does what `/lock` would. A poll may leave out the version of
+ * the standing that it asks about.
+ */
+async function findKnown(
+  { engine, context }: Exchange,
+  subject: NodeSubject,
+): Promise<NodeSubject | undefined> {
   const { resource } = subject
   const [{ holder, waiting }, state] = await Promise.all([
     engine.read({
@@ -70,8 +76,9 @@ async function mayAsk({ engine, context }: Exchange, subject: NodeSubject): Prom
     }),
     inspectResource(engine, resource),
   ])
-  if (holder !== null || waiting.length > 0) return true
-  return successToSkip(state, subject, context.settings) !== undefined
+  const standing = holder ?? waiting[0]
+  if (standing !== undefined) return { ...subject, version: subject.version ?? standing.version }
+  return successToSkip(state, subject, context.settings) === undefined ? undefined : subject
 }
 
 async function ask(

@@ -4,7 +4,7 @@ import { ownerOf } from '../../law/operations.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 
 export interface PlaceKeeperOptions {
-  /** What the node asked for; it must not wait. */
+  /** What the node asked for, in any version; it must not wait. */
   readonly begin: Begin
   /** How long the node keeps its place without a sign. */
   readonly patienceMs: number
@@ -50,7 +50,9 @@ export class PlaceKeeper {
         key: begin.resource,
         owner: ownerOf(begin),
       })
-      if (waiting.length > 0) await this.#engine.apply(begin)
+      const [waiter] = waiting
+      // The listener names no version: the node keeps the place that it has.
+      if (waiter !== undefined) await this.#engine.apply({ ...begin, version: waiter.version })
     } catch {
       // The engine does not answer at the moment; the next sign is in time.
     }

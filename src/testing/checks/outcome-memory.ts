@@ -17,8 +17,7 @@ export class OutcomeMemory {
   ofSameWork(request: LockRequest): Success[] {
     const { type, version } = request.entries[0] as HistoryEntry
     return this.#successes.filter((success) => {
-      if (success.type !== type) return false
-      return version === undefined || success.version === undefined || version === success.version
+      return success.type === type && success.version === version
     })
   }
 

@@ -130,8 +130,8 @@ const FACTS: readonly Fact[] = [
 
   fact('references, successes and their values stand', async (rig, restart) => {
     await rig.complete('pull', 'n1', { value: '"v"', version: '1' })
-    await rig.begin('pull', 'n2')
-    await rig.begin('pull', 'n3')
+    await rig.begin('pull', 'n2', { version: '1' })
+    await rig.begin('pull', 'n3', { version: '1' })
     await rig.unref('n3', RESOURCE)
     await restart(rig)
     assert.deepEqual(await rig.references(), ['n1', 'n2'])

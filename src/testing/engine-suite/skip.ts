@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { asGranted, asQueued } from './answers.ts'
+import { asGranted, asQueued, asRefused } from './answers.ts'
 import { RESOURCE, TTL_MS } from './engine-rig.ts'
 import { type EngineSuite, engineTest } from './engine-test.ts'
 
@@ -75,22 +75,34 @@ export const skipSuite: EngineSuite = {
       asGranted(await rig.begin('update', 'n3', { version: '1' }))
     }),
 
-    engineTest('no version counts as the same version', async (rig) => {
+    engineTest('work with a version and work without one are not the same', async (rig) => {
       await rig.complete('update', 'n1', { version: '1' })
-      assert.deepEqual(await rig.begin('update', 'n2'), SKIP)
-      await rig.complete('build', 'n1')
-      assert.deepEqual(await rig.begin('build', 'n2', { version: '7' }), SKIP)
+      asGranted(await rig.begin('update', 'n2'))
+      await rig.succeed('update', 'n2')
+      asGranted(await rig.begin('update', 'n3', { version: '1' }))
+      await rig.fail('update', 'n3')
+      assert.deepEqual(await rig.begin('update', 'n3'), SKIP)
+    }),
+
+    engineTest('a node that is busy with one version asks for no other', async (rig) => {
+      asGranted(await rig.begin('update', 'n1', { version: '1' }))
+      asQueued(await rig.begin('update', 'n2'))
+      asRefused(await rig.begin('update', 'n1'), 'bad_request')
+      asRefused(await rig.begin('update', 'n2', { version: '1' }), 'bad_request')
+      asGranted(await rig.begin('update', 'n1', { version: '1' }))
+      asQueued(await rig.begin('update', 'n2'))
     }),
 
     engineTest('waiters for another version are not skipped', async (rig) => {
       asGranted(await rig.begin('update', 'n1', { version: '1' }))
       const same = await rig.waitToBegin('update', 'n2', { version: '1' })
       const other = await rig.waitToBegin('update', 'n3', { version: '2' })
-      const any = await rig.waitToBegin('update', 'n4')
+      const none = await rig.waitToBegin('update', 'n4')
       await rig.succeed('update', 'n1')
       assert.deepEqual(await same.answer(), SKIP)
-      assert.deepEqual(await any.answer(), SKIP)
       asGranted(await other.answer())
+      await rig.succeed('update', 'n3')
+      asGranted(await none.answer())
     }),
 
     engineTest(
@@ -153,7 +165,10 @@ export const skipSuite: EngineSuite = {
     engineTest('a later success leaves the later value', async (rig) => {
       await rig.complete('build', 'n1', { version: '1', value: '"old"' })
       await rig.complete('build', 'n1', { version: '2', value: '"new"' })
-      assert.deepEqual(await rig.begin('build', 'n2'), { kind: 'skip', value: '"new"' })
+      assert.deepEqual(await rig.begin('build', 'n2', { version: '2' }), {
+        kind: 'skip',
+        value: '"new"',
+      })
       const { remembered } = await rig.inspectResource()
       assert.deepEqual(
         remembered.map(({ type, version, node, value, skips }) => [

@@ -160,6 +160,14 @@ describe('POST /lock', () => {
     expect(other.body).toMatchObject({ acquired: true })
   })
 
+  it('runs a version instead of skipping it after a success without one', async () => {
+    await open()
+    await rig.lock({ type: 'update', node_id: 'node-a' })
+    await rig.unlock({ type: 'update', node_id: 'node-a' })
+    const second = await rig.lock({ type: 'update', node_id: 'node-b', version: 'v2' })
+    expect(second.body).toMatchObject({ acquired: true })
+  })
+
   it('answers a request that is sent again as before, also after its end', async () => {
     await open()
     const asked = { node_id: 'node-a', request_id: 'r1' }

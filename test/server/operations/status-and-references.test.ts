@@ -97,6 +97,33 @@ describe('GET /lock/status', () => {
 })
 
 describe('POST /lock/status', () => {
+  it('asks about what the node has and waits for, whatever its version', async () => {
+    await open()
+    await rig.lock({ node_id: 'node-a', version: '7' })
+    await rig.lock({ node_id: 'node-b', version: '8' })
+    expect((await rig.poll('node-a')).body).toMatchObject({ acquired: true, completed: false })
+    expect((await rig.poll('node-b')).body).toMatchObject({ acquired: false, completed: false })
+    await rig.unlock({ node_id: 'node-a', error: 'no' })
+    await rig.advance(9_000)
+    expect((await rig.poll('node-b')).body).toMatchObject({ acquired: true, completed: false })
+    await rig.advance(9_000)
+    expect(await show()).toMatchObject({ holder: 'node-b' })
+  })
+
+  it('asks about a success of the version that it names', async () => {
+    await open()
+    await rig.lock({ node_id: 'node-a', version: '7' })
+    await rig.unlock({ node_id: 'node-a' })
+    const skip = { acquired: false, completed: true, success: true }
+    const over = { acquired: false, completed: true, success: false }
+    expect((await rig.poll('node-b', { version: '7' })).body).toMatchObject(skip)
+    expect((await rig.poll('node-c', { version: '8' })).body).toMatchObject(over)
+    expect((await rig.poll('node-c')).body).toMatchObject(over)
+    expect((await rig.get('/refs?resource_id=layer')).body).toMatchObject({
+      nodes: ['node-a', 'node-b'],
+    })
+  })
+
   it('adds the point of view of one node', async () => {
     await open()
     const { body } = await rig.lock({ node_id: 'node-a' })

@@ -281,6 +281,14 @@ describe('a stream with a node', () => {
     expect(await stream.untilEvents(1)).toEqual([SUCCESS_OF_A])
   })
 
+  it('replays a success of any version: the listener names none', async () => {
+    await open()
+    await rig.lock({ node_id: 'node-a', version: '7' })
+    await rig.unlock({ node_id: 'node-a' })
+    const stream = await rig.subscribe({ node_id: 'node-b' })
+    expect(await stream.untilEvents(1)).toEqual([SUCCESS_OF_A])
+  })
+
   it('does not hear of the grants of others', async () => {
     await open({ coordination: 'mutex' })
     await rig.lock({ node_id: 'node-a' })
@@ -306,18 +314,21 @@ describe('a stream with a node', () => {
     },
   )
 
-  it('keeps the place of its node for as long as it is open', async () => {
-    await open()
-    await rig.lock({ node_id: 'node-a' })
-    await rig.lock({ node_id: 'node-b' })
-    const stream = await rig.subscribe({ node_id: 'node-b' })
-    await rig.advance(30 * 60_000)
-    await rig.unlock({ node_id: 'node-a', error: 'no' })
-    await stream.until(() => stream.events.some((event) => event['granted'] === true))
-    // A database may have lost track of what happened in half an hour that passes in a moment.
-    const heard = stream.events.filter((event) => event['reset'] !== true)
-    expect(heard).toMatchObject([{ node_id: 'node-b', granted: true }])
-  })
+  it.each([undefined, '7'])(
+    'keeps the place of its node while open, version %s',
+    async (version) => {
+      await open()
+      await rig.lock({ node_id: 'node-a' })
+      await rig.lock({ node_id: 'node-b', version })
+      const stream = await rig.subscribe({ node_id: 'node-b' })
+      await rig.advance(30 * 60_000)
+      await rig.unlock({ node_id: 'node-a', error: 'no' })
+      await stream.until(() => stream.events.some((event) => event['granted'] === true))
+      // A database may have lost track of what happened in half an hour that passes in a moment.
+      const heard = stream.events.filter((event) => event['reset'] !== true)
+      expect(heard).toMatchObject([{ node_id: 'node-b', granted: true }])
+    },
+  )
 
   it('claims nothing for its node: a grant that is not taken goes to the next', async () => {
     await open()

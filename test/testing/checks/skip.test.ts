@@ -4,7 +4,10 @@ import { Story } from './story.ts'
 import { tellAll } from './tell.ts'
 
 const pulled = (fields: Parameters<Story['finish']>[2] = {}): Story =>
-  new Story().begin('pull:n1', [0, 1], { version: 'v1' }).finish('pull:n1', [2, 3], fields)
+  new Story().begin('pull:n1', [0, 1]).finish('pull:n1', [2, 3], fields)
+
+const pulledVersion = (version: string): Story =>
+  new Story().begin('pull:n1', [0, 1], { version }).finish('pull:n1', [2, 3])
 
 const skip = { answer: 'skip' } as const
 
@@ -41,10 +44,20 @@ describe('skip', () => {
       [
         'follows the same version',
         null,
-        pulled().begin('pull:n2', [4, 5], { ...skip, version: 'v1' }),
+        pulledVersion('v1').begin('pull:n2', [4, 5], { ...skip, version: 'v1' }),
       ],
       [
         'does not follow another version',
+        'without any success',
+        pulledVersion('v1').begin('pull:n2', [4, 5], { ...skip, version: 'v2' }),
+      ],
+      [
+        'of no version does not follow a version',
+        'without any success',
+        pulledVersion('v1').begin('pull:n2', [4, 5], skip),
+      ],
+      [
+        'of a version does not follow a success without one',
         'without any success',
         pulled().begin('pull:n2', [4, 5], { ...skip, version: 'v2' }),
       ],
