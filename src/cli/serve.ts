@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { LockEngine } from '../engine/engine.ts'
 import { isLoopback } from '../server/access/loopback.ts'
 import { isGuarded } from '../server/access/open-access.ts'
@@ -80,6 +81,8 @@ interface ServerParts {
 
 async function openServer({ settings, access, engine, log }: ServerParts): Promise<LockServer> {
   const { host, port, law, limits, sessionGraceMs } = settings
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
   try {
     return await LockServer.open({
       ...access,
@@ -90,6 +93,7 @@ async function openServer({ settings, access, engine, log }: ServerParts): Promi
       limits,
       sessionGraceMs,
       log,
+      registry,
     })
   } catch (error) {
     throw toListenError(error as NodeJS.ErrnoException, settings)

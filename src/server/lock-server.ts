@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { Registry } from 'prom-client'
 import type { LockEngine } from '../engine/engine.ts'
 import { DEFAULT_SETTINGS } from '../engine/validation/default-settings.ts'
 import type { LawSettings } from '../law/settings.ts'
@@ -50,6 +51,8 @@ export interface LockServerOptions {
   /** Listen beyond this machine without asking anybody who they are. */
   readonly insecure?: boolean | undefined
   readonly log?: Log | undefined
+  /** Where the metrics go, and what `/metrics` shows with all that is in it already; a new one by default. */
+  readonly registry?: Registry | undefined
   /** For slow clients; the default is meant to be kept. */
   readonly patience?: Patience | undefined
 }
@@ -89,17 +92,17 @@ export class LockServer {
       patience: options.patience,
       onRequest: (request, response) => handler.handle(request, response),
       onUpgrade: (request, socket, head) => sessions.upgrade(request, socket, head),
-      onMalformed: () => metrics.malformed(),
+      onMalformed: () => metrics.malformed.inc(),
       onStranger: (reason) => {
         if (!strangers.isOver(reason)) return
         context.log.warn('a client was not let in for its certificate', { reason })
       },
-      onRefused: () => metrics.connectionsRefused.add(),
+      onRefused: () => metrics.connectionsRefused.inc(),
       onConnections: (open) => metrics.connections.set(open),
     })
     await context.events.open(options.engine)
     await access.open()
-    await context.present.open()
+    await new PresentMetrics(context).open()
     await listen(http, options)
     return new LockServer(context, http, sessions)
   }
@@ -135,7 +138,6 @@ export class LockServer {
     this.#context.streams.close()
     const dismissed = this.#sessions.close()
     await Promise.all([closed, dismissed])
-    this.#context.present.close()
     await this.#context.events.close()
   }
 }
@@ -157,12 +159,13 @@ function createContext(options: LockServerOptions): ServerContext {
   })
   const { coordination } = settings
   const metrics = new ServerMetrics({
+    registry: options.registry ?? new Registry(),
     engine: engine.capabilities.name,
     coordination,
     nowMs: () => clock.nowMs(),
   })
   events.listen(({ event }) => metrics.hear(event))
-  const context = {
+  return {
     engine,
     clock,
     socketClock,
@@ -181,7 +184,6 @@ function createContext(options: LockServerOptions): ServerContext {
     streamSessions: new StreamSessions({ clock, graceMs: sessionGraceMs }),
     answers: new AnswerMemory(clock),
   }
-  return { ...context, present: new PresentMetrics(context) }
 }
 
 function listen(http: Server, { host = HOST_DEFAULT, port = 0 }: LockServerOptions): Promise<void> {

@@ -5,7 +5,6 @@ import type { Access } from './access/access.ts'
 import type { AnswerMemory } from './http/answer-memory.ts'
 import type { FailureReport } from './log/failure-report.ts'
 import type { Log } from './log/log.ts'
-import type { PresentMetrics } from './metrics/present-metrics.ts'
 import type { ServerMetrics } from './metrics/server-metrics.ts'
 import type { ServerLimits } from './server-limits.ts'
 import type { EventHub } from './streams/event-hub.ts'
@@ -30,10 +29,8 @@ export interface ServerContext {
   readonly log: Log
   /** Told of every error that becomes an answer. */
   readonly failures: FailureReport
-  /** What is counted as it happens. */
+  /** What is counted as it happens, and the registry of everything that is. */
   readonly metrics: ServerMetrics
-  /** What there is at the moment, for those who ask. */
-  readonly present: PresentMetrics
   /** How long a broken connection may be gone before what hung on it ends. */
   readonly sessionGraceMs: number
   /** Every change of the engine, told to streams, sessions, metrics. */

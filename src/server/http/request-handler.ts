@@ -86,7 +86,7 @@ export class RequestHandler {
   }
 
   #count(route: Route | undefined, { headersSent, statusCode }: ServerResponse): void {
-    this.#parts.context.metrics.requests.add(route, headersSent ? statusCode : 'gone')
+    this.#parts.context.metrics.answered(route, headersSent ? statusCode : 'gone')
   }
 }
 

@@ -25,7 +25,7 @@ export class FailureReport {
     const { log, metrics } = this.#context
     if (toErrorAnswer(error).status < 500) return
     if (isLockError(error) && ORDINARY.has(error.code)) return
-    metrics.failed()
+    metrics.failures.inc()
     const code = isLockError(error) ? error.code : 'internal'
     if (!this.#quiet.isOver(code)) return
     const { message, stack, cause } = error instanceof Error ? error : new Error(String(error))

@@ -1,124 +1,93 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
-import type { StatsReply } from '../../engine/queries.ts'
+import { Counter, Gauge } from 'prom-client'
+import type { JournalStats, StatsReply } from '../../engine/queries.ts'
 import type { ServerContext } from '../server-context.ts'
-import type { Counter, Gauge } from './registry.ts'
-
-const LAG_RESOLUTION_MS = 10
-const QUANTILES = [50, 99, 100]
-const NS_PER_S = 1e9
 
 type Present = Pick<ServerContext, 'engine' | 'held' | 'streams' | 'metrics' | 'log'>
 
-/** What there is at the moment, read anew for everyone who asks. */
+const STATS = [
+  ['keys', 'Keys that cost memory: held, waited for or remembered.'],
+  ['holds', 'Holds at the moment.'],
+  ['waiters', 'Requests that wait in queues.'],
+  ['sessions', 'Sessions that are alive.'],
+  ['references', 'References of nodes to resources.'],
+] as const
+
+const JOURNAL: readonly (readonly [
+  name: string,
+  help: string,
+  of: Exclude<keyof JournalStats, 'lastCompactionError'>,
+])[] = [
+  ['syncs', 'Batches that were written to the journal and synced.', 'syncs'],
+  ['written_bytes', 'Bytes of those batches.', 'bytes'],
+  [
+    'compaction_failures',
+    'Times that the journal could not be made shorter.',
+    'compactionFailures',
+  ],
+]
+
+/** What there is at the moment: the engine is asked when the registry is read, once for all of it. */
 export class PresentMetrics {
-  readonly #gauges: Readonly<Record<string, Gauge>>
-  readonly #lag: Gauge
-  readonly #cpu: Counter
-  readonly #syncs: Counter
-  readonly #bytes: Counter
-  readonly #compactionFailures: Counter
-  readonly #loop: IntervalHistogram = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
   readonly #context: Present
-  /** What the log was told when somebody last looked. */
+  #reading: Promise<StatsReply> | undefined
+  /** What the log was told when the engine was last asked. */
   #differences: readonly string[] = []
 
   constructor(context: Present) {
     this.#context = context
-    const { registry } = context.metrics
-    const gauge = (name: string, help: string): Gauge => registry.gauge({ name, help })
-    this.#gauges = {
-      keys: gauge('holdfast_keys', 'Keys that cost memory: held, waited for or remembered.'),
-      holds: gauge('holdfast_holds', 'Holds at the moment.'),
-      waiters: gauge('holdfast_waiters', 'Requests that wait in queues.'),
-      sessions: gauge('holdfast_sessions', 'Sessions that are alive.'),
-      references: gauge('holdfast_references', 'References of nodes to resources.'),
-      differing: gauge(
-        'holdfast_differing_servers',
-        'Live servers on the same engine that decide by other settings than this one.',
-      ),
-      streams: gauge('holdfast_streams', 'Open event streams.'),
-      heldRequests: gauge('holdfast_held_requests', 'HTTP requests that are held open.'),
-      resident: gauge('process_resident_memory_bytes', 'Memory of the process.'),
-      heap: gauge('holdfast_heap_used_bytes', 'Memory that objects take.'),
+    const { held, streams, metrics } = context
+    const registers = [metrics.registry]
+    const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
+      const collect = async (): Promise<void> => metric.set(await read())
+      const metric: Gauge = new Gauge({ name: `holdfast_${name}`, help, registers, collect })
     }
-    this.#lag = registry.gauge({
-      name: 'holdfast_event_loop_lag_seconds',
-      help: 'How late timers were since the last reading, by quantile.',
-      labels: ['quantile'],
-    })
-    this.#cpu = registry.counter({
-      name: 'process_cpu_seconds_total',
-      help: 'Processor time of the process.',
-    })
-    const counter = (name: string, help: string): Counter => registry.counter({ name, help })
-    this.#syncs = counter(
-      'holdfast_journal_syncs_total',
-      'Batches that were written to the journal and synced.',
+    for (const [name, help] of STATS) gauge(name, help, async () => (await this.#read())[name])
+    gauge(
+      'differing_servers',
+      'Live servers on the same engine that decide by other settings than this one.',
+      async () => (await this.#read()).differences?.length ?? 0,
     )
-    this.#bytes = counter('holdfast_journal_written_bytes_total', 'Bytes of those batches.')
-    this.#compactionFailures = counter(
-      'holdfast_journal_compaction_failures_total',
-      'Times that the journal could not be made shorter.',
-    )
-    this.#loop.enable()
-  }
-
-  /** The Prometheus text of everything. */
-  async read(): Promise<string> {
-    const { engine, held, streams, metrics } = this.#context
-    const stats = await engine.read({ kind: 'stats' })
-    for (const name of ['keys', 'holds', 'waiters', 'sessions', 'references'] as const) {
-      this.#set(name, stats[name])
+    gauge('streams', 'Open event streams.', () => streams.size)
+    gauge('held_requests', 'HTTP requests that are held open.', () => held.size)
+    for (const [name, help, member] of JOURNAL) {
+      const collect = async (): Promise<void> => {
+        const { journal } = await this.#read()
+        metric.reset()
+        metric.inc(journal?.[member] ?? 0)
+      }
+      const metric: Counter = new Counter({
+        name: `holdfast_journal_${name}_total`,
+        help,
+        registers,
+        collect,
+      })
     }
-    this.#set('streams', streams.size)
-    this.#set('heldRequests', held.size)
-    this.#readProcess()
-    this.#readJournal(stats)
-    this.#readDifferences(stats)
-    return metrics.registry.write()
   }
 
   /** Looks at the other servers on the engine; what they decide otherwise is said in the log, once. */
   async open(): Promise<void> {
-    this.#readDifferences(await this.#context.engine.read({ kind: 'stats' }))
+    await this.#read()
   }
 
-  close(): void {
-    this.#loop.disable()
+  /** Whatever is read in the same moment is answered from one reading. */
+  #read(): Promise<StatsReply> {
+    this.#reading ??= this.#readEngine().finally(() => {
+      this.#reading = undefined
+    })
+    return this.#reading
   }
 
-  #set(name: string, value: number): void {
-    this.#gauges[name]?.set(value)
-  }
-
-  #readProcess(): void {
-    const { rss, heapUsed } = process.memoryUsage()
-    this.#set('resident', rss)
-    this.#set('heap', heapUsed)
-    const { user, system } = process.cpuUsage()
-    this.#cpu.reach((user + system) / 1e6)
-    for (const percent of QUANTILES) {
-      const lateNs = this.#loop.percentile(percent) - LAG_RESOLUTION_MS * 1e6
-      this.#lag.set(Math.max(0, lateNs) / NS_PER_S, String(percent / 100))
-    }
-    this.#loop.reset()
-  }
-
-  #readDifferences({ differences = [] }: StatsReply): void {
-    this.#set('differing', differences.length)
+  async #readEngine(): Promise<StatsReply> {
+    const { engine, log } = this.#context
+    const stats = await engine.read({ kind: 'stats' })
+    const { differences = [] } = stats
     for (const difference of differences) {
       if (this.#differences.includes(difference)) continue
-      this.#context.log.warn(
+      log.warn(
         `another server on this engine has other settings, so locks depend on which one is asked: ${difference}`,
       )
     }
     this.#differences = differences
-  }
-
-  #readJournal({ journal }: StatsReply): void {
-    if (journal === undefined) return
-    this.#syncs.reach(journal.syncs)
-    this.#bytes.reach(journal.bytes)
-    this.#compactionFailures.reach(journal.compactionFailures)
+    return stats
   }
 }

@@ -1,4 +1,5 @@
-import type { Registry, Series } from './registry.ts'
+import type { Registry } from 'prom-client'
+import { type Count, Counts } from './counts.ts'
 
 /**
  * How a session ended: by a spoken good-bye, because its client did not come back after its connection
@@ -8,15 +9,15 @@ export type SessionEnd = 'goodbye' | 'gone' | 'silent'
 
 /** What sessions do, counted as it happens. Sessions that a stop of the server leaves to the next one have not ended. */
 export class SessionMetrics {
-  readonly opened: Series
-  readonly resumed: Series
-  readonly requests: Series
-  readonly framesIn: Series
-  readonly framesOut: Series
-  readonly ended: Readonly<Record<SessionEnd, Series>>
+  readonly opened: Count
+  readonly resumed: Count
+  readonly requests: Count
+  readonly framesIn: Count
+  readonly framesOut: Count
+  readonly ended: Readonly<Record<SessionEnd, Count>>
 
   constructor(registry: Registry) {
-    const count = (name: string, help: string): Series => registry.counter({ name, help }).of()
+    const count = (name: string, help: string): Count => new Counts(registry, { name, help }).of()
     this.opened = count(
       'holdfast_sessions_opened_total',
       'Sessions that this server began to serve, those of another server included.',
@@ -25,10 +26,10 @@ export class SessionMetrics {
       'holdfast_sessions_resumed_total',
       'Times that a client came back to its session after its connection broke.',
     )
-    const ended = registry.counter({
+    const ended = new Counts(registry, {
       name: 'holdfast_sessions_ended_total',
       help: 'Sessions that ended, by reason.',
-      labels: ['reason'],
+      labelNames: ['reason'],
     })
     this.ended = {
       goodbye: ended.of('goodbye'),
@@ -39,10 +40,10 @@ export class SessionMetrics {
       'holdfast_session_requests_total',
       'Commands, reads and watches that were asked for over sessions.',
     )
-    const frames = registry.counter({
+    const frames = new Counts(registry, {
       name: 'holdfast_session_frames_total',
       help: 'Frames of sessions, by direction; each has one message or many.',
-      labels: ['direction'],
+      labelNames: ['direction'],
     })
     this.framesIn = frames.of('in')
     this.framesOut = frames.of('out')

@@ -1,6 +1,10 @@
 import type { LawEvent } from '../../law/events.ts'
 import type { Namespace } from '../../law/view.ts'
-import type { Histogram } from './registry.ts'
+
+/** What is told how long each request has waited. */
+interface Waits {
+  observe(seconds: number): void
+}
 
 /** Since when each request waits for a key, by owner and request id. */
 type KeyWaits = Map<string, number>
@@ -8,32 +12,32 @@ type KeyWaits = Map<string, number>
 /**
  * How long requests wait, by what the engine tells of them, so that it does not matter how a client waits:
  * in an open request, over a session, or by coming back now and then. Asking again tells nothing new, so each
- * request counts once. Whoever leaves a queue is forgotten.
+ * request counts once. A request that leaves its queue is forgotten.
  */
 export class WaitTimes {
-  readonly #histogram: Histogram
+  readonly #waits: Waits
   readonly #nowMs: () => number
   readonly #waiting: Readonly<Record<Namespace, Map<string, KeyWaits>>> = {
     lock: new Map(),
     operation: new Map(),
   }
 
-  constructor(histogram: Histogram, nowMs: () => number) {
-    this.#histogram = histogram
+  constructor(waits: Waits, nowMs: () => number) {
+    this.#waits = waits
     this.#nowMs = nowMs
   }
 
   hear(event: LawEvent): void {
-    if (event.kind === 'granted') this.#histogram.observe(this.#take(event) ?? 0)
+    if (event.kind === 'granted') this.#waits.observe(this.#take(event) ?? 0)
     else if (event.kind === 'queued') this.#add(event)
     else if (event.kind === 'cancelled') {
       // A grant that was undone was a wait before, and is none now.
       const seconds = this.#take(event)
-      if (seconds !== undefined) this.#histogram.observe(seconds)
+      if (seconds !== undefined) this.#waits.observe(seconds)
     }
   }
 
-  /** For when events were missed: who waits now may have left. */
+  /** Events were missed: a request that waited may have left. */
   forget(): void {
     this.#waiting.lock.clear()
     this.#waiting.operation.clear()

@@ -21,9 +21,8 @@ async function sayReady(exchange: Exchange): Promise<void> {
 }
 
 async function showMetrics(exchange: Exchange): Promise<void> {
-  exchange.sendText(200, await exchange.context.present.read(), {
-    'content-type': 'text/plain; version=0.0.4; charset=utf-8',
-  })
+  const { registry } = exchange.context.metrics
+  exchange.sendText(200, await registry.metrics(), { 'content-type': registry.contentType })
 }
 
 function showDescription(exchange: Exchange): void {

@@ -7,7 +7,7 @@ import { writeOutcome } from '../../protocol/session/outcome-codec.ts'
 import { writeDone, writeLost, writeOver } from '../../protocol/session/server-frames.ts'
 import type { Timer } from '../../time/clock.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
-import type { Series } from '../metrics/registry.ts'
+import type { Count } from '../metrics/counts.ts'
 import type { SessionEnd } from '../metrics/session-metrics.ts'
 import { withdraw } from '../waiting/withdraw.ts'
 import { AnswerWriter } from './answer-writer.ts'
@@ -27,7 +27,7 @@ export interface ClientSessionParts {
   /** Runs something when the grace of a broken connection has passed. */
   readonly setTimer: (onOver: () => void) => Timer
   /** Counts what is asked for. */
-  readonly requests: Series
+  readonly requests: Count
   /** Counts a watch, or throws where there are too many; returns how to say that it is over. */
   readonly takeWatch: () => () => void
   /** Told of every error that becomes an answer, or keeps one from being given. */

@@ -1,11 +1,11 @@
 import { createError } from '../../engine/errors.ts'
 import { ProtocolError } from '../../protocol/session/protocol-error.ts'
-import type { Series } from '../metrics/registry.ts'
+import type { Count } from '../metrics/counts.ts'
 import { OPEN_REQUESTS_MAX } from './connection-limits.ts'
 
 export interface OpenRequestsParts {
   /** Counts what is asked for. */
-  readonly asked: Series
+  readonly asked: Count
   /** How many of the open ones are held open because they wait. */
   readonly countWaiting: () => number
   /** One more than there is room for. */

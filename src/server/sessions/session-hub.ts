@@ -62,7 +62,7 @@ export class SessionHub {
       const answer = toErrorAnswer(error)
       this.#context.failures.report(error)
       this.#context.log.debug('session refused', { status: answer.status })
-      this.#context.metrics.requests.add(isKnown ? SESSION_ROUTE : undefined, answer.status)
+      this.#context.metrics.answered(isKnown ? SESSION_ROUTE : undefined, answer.status)
       refuseUpgrade(request, socket, answer)
     }
   }

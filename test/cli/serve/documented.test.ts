@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import {
   describeInMarkdown,
@@ -32,13 +33,27 @@ it('the help names every setting', () => {
 
 it('every metric is on the page, and every metric of the page exists', async () => {
   const { text } = (await served.call('/metrics')).body
-  const existing = [...String(text).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? '')
-  const [, watching = ''] = PAGE.split('\n## Watching it\n')
-  const named = [...watching.matchAll(/\b(?:holdfast|process)_[a-z_]+\b/g)].map(([name]) =>
-    name.replace(/_bucket$/, ''),
-  )
-  expect([...new Set(named)].toSorted()).toEqual(existing.toSorted())
+  const named = metricsOfPage(/\bholdfast_[a-z_]+\b/g).map((name) => name.replace(/_bucket$/, ''))
+  expect([...new Set(named)].toSorted()).toEqual(metricsIn(String(text)).toSorted())
 })
+
+it('the metrics of the process that the page names exist', async () => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const existing = metricsIn(await registry.metrics())
+  const named = metricsOfPage(/\b(?:process|nodejs)_[a-z0-9_]+\b/g)
+  expect(named.length).toBeGreaterThan(5)
+  expect(named.filter((name) => !existing.includes(name))).toEqual([])
+})
+
+function metricsIn(text: string): string[] {
+  return [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name ?? '')
+}
+
+function metricsOfPage(pattern: RegExp): string[] {
+  const [, watching = ''] = PAGE.split('\n## Watching it\n')
+  return [...watching.matchAll(pattern)].map(([name]) => name)
+}
 
 it('the files of the page are read as they stand', () => {
   const [config = '', tokens = ''] = [...PAGE.matchAll(/```toml\n([^]*?)```/g)].map(

@@ -55,6 +55,18 @@ describe('holdfast serve', () => {
     })
   })
 
+  it('shows metrics of its process beside its own', async () => {
+    const { url } = await rig.serve(['--engine', 'memory:'])
+    const text = await (await fetch(`${url}/metrics`)).text()
+    const read = (name: string): number =>
+      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+    expect(read('holdfast_holds')).toBe(0)
+    expect(read('process_resident_memory_bytes')).toBeGreaterThan(1e6)
+    expect(read('process_cpu_seconds_total')).toBeGreaterThan(0)
+    expect(read('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0)
+    expect(read('nodejs_heap_size_used_bytes')).toBeGreaterThan(1e6)
+  })
+
   it('takes settings from the environment and a file', async () => {
     const config = join(rig.makeDirectory(), 'serve.json')
     writeFileSync(config, JSON.stringify({ engine: 'memory:', limit: { key: 4 } }))

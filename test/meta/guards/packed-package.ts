@@ -27,7 +27,9 @@ export class PackedPackage {
     const tarball = `./${report.filename}`
     // What happens to be in the cache of a machine is of no help on the next one.
     const offline = ['--offline', '--cache', join(this.folder, 'empty-cache')]
-    runNpm(['install', ...offline, '--no-audit', '--no-fund', tarball], this.folder)
+    // A package that is installed from a folder is prepared as its authors would; from a registry it is not.
+    const quiet = ['--ignore-scripts', '--no-audit', '--no-fund']
+    runNpm(['install', ...offline, ...quiet, tarball], this.folder)
   }
 
   /** Install the optional peers too, as somebody does who uses an engine that needs them. */
@@ -49,12 +51,22 @@ export class PackedPackage {
   }
 }
 
-/** Those of the package as they are installed here, because no registry is asked for them. */
+/**
+ * The dependencies of the package, and theirs, as they are installed here, because no registry is asked for
+ * them.
+ */
 function dependenciesAtHand(): Record<string, string> {
-  const names = Object.keys(readManifest().dependencies ?? {})
-  return Object.fromEntries(
-    names.map((name) => [name, `file:${join(REPOSITORY, 'node_modules', name)}`]),
-  )
+  const found: Record<string, string> = {}
+  const add = (folder: string): void => {
+    for (const name of Object.keys(readManifest(folder).dependencies ?? {})) {
+      const installed = join(REPOSITORY, 'node_modules', name)
+      if (name in found) continue
+      found[name] = `file:${installed}`
+      add(installed)
+    }
+  }
+  add(REPOSITORY)
+  return found
 }
 
 function runNpm(args: readonly string[], cwd: string): string {
