@@ -130,7 +130,13 @@ export interface StandingReply {
 
 export interface ReferencesReply {
   readonly resource: string
+  /** Every node that uses the resource. */
   readonly nodes: readonly string[]
+  /**
+   * Those of them that were told to skip while they waited, and have not been heard of since: they lose their
+   * references if they do not ask in time.
+   */
+  readonly unclaimed: readonly string[]
 }
 
 export interface StatsReply {

@@ -1,6 +1,6 @@
 import { leaseAtMsOf } from '../law/hold-steps.ts'
-import type { Hold, KeyView, Remembered, Waiter } from '../law/view.ts'
-import type { HolderReply, RememberedReply, WaiterReply } from './queries.ts'
+import type { Hold, KeyView, Reference, Remembered, Waiter } from '../law/view.ts'
+import type { HolderReply, ReferencesReply, RememberedReply, WaiterReply } from './queries.ts'
 
 /** What queries show of a key, the same from every engine. */
 
@@ -44,4 +44,14 @@ export function showWaiter(
 export function showRemembered(remembered: Remembered, nowMs: number): RememberedReply {
   const { type, version, node, value, atMs, replayOnly } = remembered
   return { type, version, node, value, agoMs: nowMs - atMs, skips: !replayOnly }
+}
+
+export function showReferences(resource: string, references: Iterable<Reference>): ReferencesReply {
+  const nodes: string[] = []
+  const unclaimed: string[] = []
+  for (const { node, claimByMs } of references) {
+    nodes.push(node)
+    if (claimByMs !== null) unclaimed.push(node)
+  }
+  return { resource, nodes, unclaimed }
 }

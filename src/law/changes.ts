@@ -1,5 +1,5 @@
 import type { Outcome } from './outcomes.ts'
-import type { Ended, Hold, HoldEnd, Remembered, Waiter } from './view.ts'
+import type { Ended, Hold, HoldEnd, Reference, Remembered, Waiter } from './view.ts'
 
 /**
  * What a decision changes on its key, in order. An engine applies all of them in one atomic step, or
@@ -54,9 +54,10 @@ export interface LanePassed {
   readonly passes: number
 }
 
-export interface ReferenceAdded {
-  readonly kind: 'reference-added'
-  readonly node: string
+/** The node's reference is now this. */
+export interface ReferenceSet {
+  readonly kind: 'reference-set'
+  readonly reference: Reference
 }
 
 export interface ReferenceDropped {
@@ -86,7 +87,7 @@ export type Change =
   | WaiterGone
   | EndRemembered
   | LanePassed
-  | ReferenceAdded
+  | ReferenceSet
   | ReferenceDropped
   | ReferencesCleared
   | SuccessRemembered

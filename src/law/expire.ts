@@ -18,10 +18,18 @@ export function expire(draft: Draft): number {
     if (expireWaiter(draft, waiter)) count += 1
   }
   if (draft.view.namespace === 'operation') {
-    draft.resource.forgetWhere(({ untilMs }) => untilMs <= draft.nowMs)
+    forgetResource(draft)
   }
   if (count > 0) moveQueue(draft)
   return count
+}
+
+/** What a resource remembers for a while: successes, and references that their nodes do not know of. */
+function forgetResource({ view, resource, nowMs }: Draft): void {
+  resource.forgetWhere(({ untilMs }) => untilMs <= nowMs)
+  for (const { node, claimByMs } of [...view.dueReferences(nowMs)]) {
+    if (claimByMs !== null && claimByMs <= nowMs) resource.dropReference(node)
+  }
 }
 
 function expireHold(draft: Draft, hold: Hold): boolean {

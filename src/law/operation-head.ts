@@ -1,6 +1,7 @@
 import type { Draft } from './draft.ts'
-import { TYPES_PER_RESOURCE_MAX } from './limits.ts'
+import { ENDED_REMEMBERED_MS, TYPES_PER_RESOURCE_MAX } from './limits.ts'
 import type { Refused, Skip } from './outcomes.ts'
+import type { LawSettings } from './settings.ts'
 import type { OperationFacts } from './view.ts'
 
 /**
@@ -9,9 +10,17 @@ import type { OperationFacts } from './view.ts'
  */
 export function decideOperationHead(
   draft: Draft,
-  facts: OperationFacts,
+  asker: OperationAsker,
 ): Refused | Skip | undefined {
-  return refuseInUse(draft, facts) ?? refuseCrowded(draft, facts) ?? skipDone(draft, facts)
+  const { operation } = asker
+  return refuseInUse(draft, operation) ?? refuseCrowded(draft, operation) ?? skipDone(draft, asker)
+}
+
+/** An operation that asks, or one that waits. */
+export interface OperationAsker {
+  readonly operation: OperationFacts
+  /** Whether its node is told of the answer without asking again. */
+  readonly isTold: boolean
 }
 
 /** Whoever coordinates: what some node counts on is not taken away from it. */
@@ -19,7 +28,7 @@ function refuseInUse(draft: Draft, facts: OperationFacts): Refused | undefined {
   const needsNoReference =
     facts.type === 'delete' || (facts.type === 'update' && draft.view.settings.updateRequiresNoRef)
   if (!needsNoReference || draft.resource.referenceCount === 0) return undefined
-  return { kind: 'refused', code: 'in_use', nodes: draft.resource.references() }
+  return { kind: 'refused', code: 'in_use', nodes: draft.resource.nodes() }
 }
 
 /** What it would leave behind has no place any more: one more node, or one more kind of work done. */
@@ -38,7 +47,7 @@ export function refuseReference(draft: Draft, facts: OperationFacts): Refused | 
   if (facts.type !== 'pull' || facts.coordination !== 'server') return undefined
   const { referencesPerResourceMax } = draft.view.settings
   if (draft.resource.referenceCount < referencesPerResourceMax) return undefined
-  if (draft.resource.hasReference(facts.node)) return undefined
+  if (draft.resource.reference(facts.node) !== undefined) return undefined
   return refuseOver(`a resource is kept for at most ${referencesPerResourceMax} nodes`)
 }
 
@@ -47,17 +56,35 @@ function refuseOver(detail: string): Refused {
 }
 
 /** While a delete runs nobody skips: what it would skip is about to vanish. */
-function skipDone(draft: Draft, facts: OperationFacts): Skip | undefined {
+function skipDone(draft: Draft, asker: OperationAsker): Skip | undefined {
+  const facts = asker.operation
   if (facts.coordination !== 'server') return undefined
   if (draft.writer?.operation?.type === 'delete') return undefined
   const done = draft.resource.remembered(facts.type)
   if (done === undefined || done.replayOnly || done.untilMs <= draft.nowMs) return undefined
   if (done.version !== facts.version) return undefined
-  return skip(draft, facts, done.value)
+  return skip(draft, asker, done.value)
 }
 
-/** A skipped pull counts a reference: its node is using the resource. */
-export function skip(draft: Draft, facts: OperationFacts, value: string | undefined): Skip {
-  if (facts.type === 'pull') draft.resource.addReference(facts.node)
+/**
+ * A skipped pull counts a reference: its node is using the resource. A node that has to ask in order to learn
+ * of it may have died; it loses the reference when it would have lost its place in the queue, but not while
+ * a late copy of its request is still answered `skip`.
+ */
+export function skip(
+  draft: Draft,
+  { operation, isTold }: OperationAsker,
+  value: string | undefined,
+): Skip {
+  const { type, node } = operation
+  if (type === 'pull') {
+    const claimByMs = isTold ? null : draft.nowMs + referencePatienceMs(draft.view.settings)
+    draft.resource.addReference({ node, claimByMs })
+  }
   return { kind: 'skip', value }
+}
+
+/** How long a node that has to ask keeps the reference that it does not know of. */
+export function referencePatienceMs({ waiterPatienceMs }: LawSettings): number {
+  return Math.max(waiterPatienceMs, ENDED_REMEMBERED_MS)
 }

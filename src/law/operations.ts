@@ -28,7 +28,7 @@ export function begin(draft: Draft, command: Begin): Decision {
   if (standing !== undefined) return draft.decided(standing)
   const invalid = refuseInvalid(draft, ask)
   if (invalid !== undefined) return refuse(draft, ask, invalid)
-  const answer = decideOperationHead(draft, facts)
+  const answer = decideOperationHead(draft, { operation: facts, isTold: true })
   if (answer?.kind === 'refused') return refuse(draft, ask, answer)
   if (answer !== undefined) {
     rememberAnswer(draft, ask, answer)
@@ -83,7 +83,10 @@ export function ownerOf({ type, node }: Pick<OperationFacts, 'type' | 'node'>): 
 function standingOf(draft: Draft, ask: Ask, facts: OperationFacts): Outcome | undefined {
   const isNamed = ask.requestId !== ask.owner
   const ended = isNamed ? draft.ended('acquire', ask.owner, ask.requestId) : undefined
-  if (ended !== undefined) return replayEnded(ended)
+  if (ended !== undefined) {
+    if (ended.answer.kind === 'skip') claimReference(draft, facts)
+    return replayEnded(ended)
+  }
   const hold = draft.hold(ask.owner)
   const waiter = draft.waitersOf(ask.owner)[0]
   const present = hold?.operation ?? waiter?.operation
@@ -96,6 +99,12 @@ function standingOf(draft: Draft, ask: Ask, facts: OperationFacts): Outcome | un
     return toGranted(renewed, 'write', draft.nowMs)
   }
   return waiter === undefined ? undefined : askAgain(draft, waiter, ask)
+}
+
+/** A node whose pull is answered `skip` once more knows that it uses the resource, if it still does. */
+function claimReference({ resource }: Draft, { type, node }: OperationFacts): void {
+  const isReferenced = type === 'pull' && resource.reference(node) !== undefined
+  if (isReferenced) resource.addReference({ node, claimByMs: null })
 }
 
 /** A late copy of this request is to learn how the hold ended that it was answered with. */
@@ -152,7 +161,9 @@ function tellCompleted(draft: Draft, hold: Hold, command: Finish): void {
 function succeed(draft: Draft, done: OperationFacts, value: string | undefined): void {
   const { type, node, version, coordination } = done
   const { resource, nowMs } = draft
-  if (coordination === 'server' && type === 'pull') resource.addReference(node)
+  if (coordination === 'server' && type === 'pull') {
+    resource.addReference({ node, claimByMs: null })
+  }
   if (coordination === 'server' && type === 'delete') resource.clearReferences()
   // Whoever did it, a delete undoes what was done, and whatever is done undoes a delete.
   resource.forgetWhere((earlier) => (type === 'delete') !== (earlier.type === 'delete'))
@@ -177,7 +188,9 @@ function answerAlike(draft: Draft, done: OperationFacts, value: string | undefin
     if (done.coordination === 'client') {
       dismiss(draft, waiter, { kind: 'dissolved', node: done.node })
     } else if (operation.version === done.version) {
-      const answer = refuseReference(draft, operation) ?? skip(draft, operation, value)
+      const answer =
+        refuseReference(draft, operation) ??
+        skip(draft, { operation, isTold: waiter.connected }, value)
       dismiss(draft, waiter, answer)
     }
   }

@@ -28,8 +28,10 @@ export function moveQueue(draft: Draft): void {
     }
     const head = nextHead(draft)
     if (head === undefined) return
-    if (head.operation !== undefined) {
-      const answer = draft.holdCount > 0 ? undefined : decideOperationHead(draft, head.operation)
+    const { operation, connected: isTold } = head
+    if (operation !== undefined) {
+      const answer =
+        draft.holdCount > 0 ? undefined : decideOperationHead(draft, { operation, isTold })
       if (answer !== undefined) {
         dismiss(draft, head, answer)
         continue

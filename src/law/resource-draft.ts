@@ -1,54 +1,60 @@
 import type { Change } from './changes.ts'
-import type { KeyView, Remembered } from './view.ts'
+import type { KeyView, Reference, Remembered } from './view.ts'
 
 /** The memory of a resource, its references and successes, with a decision's changes laid over it. */
 export class ResourceDraft {
   readonly #view: KeyView
   readonly #change: (change: Change) => void
-  readonly #added = new Set<string>()
-  readonly #dropped = new Set<string>()
+  /** By node; `undefined` for a reference that was dropped. */
+  readonly #references = new Map<string, Reference | undefined>()
   readonly #successes = new Map<string, Remembered | undefined>()
-  #cleared = false
+  #isCleared = false
+  referenceCount: number
 
   constructor(view: KeyView, change: (change: Change) => void) {
     this.#view = view
     this.#change = change
+    this.referenceCount = view.referenceCount
   }
 
-  get referenceCount(): number {
-    const before = this.#cleared ? 0 : this.#view.referenceCount
-    return before + this.#added.size - this.#dropped.size
+  reference(node: string): Reference | undefined {
+    if (this.#references.has(node)) return this.#references.get(node)
+    return this.#isCleared ? undefined : this.#view.reference(node)
   }
 
-  hasReference(node: string): boolean {
-    if (this.#added.has(node)) return true
-    return !this.#cleared && !this.#dropped.has(node) && this.#view.hasReference(node)
+  /** The nodes that use the resource, whether they know it or not. */
+  nodes(): string[] {
+    const before = this.#isCleared ? [] : Array.from(this.#view.references(), ({ node }) => node)
+    const nodes = new Set(before)
+    for (const [node, reference] of this.#references) {
+      if (reference === undefined) nodes.delete(node)
+      else nodes.add(node)
+    }
+    return [...nodes]
   }
 
-  references(): string[] {
-    const before = this.#cleared ? [] : [...this.#view.references()]
-    return [...before.filter((node) => !this.#dropped.has(node)), ...this.#added]
-  }
-
-  /** A set: a node counts once. */
-  addReference(node: string): void {
-    if (this.hasReference(node)) return
-    if (!this.#dropped.delete(node)) this.#added.add(node)
-    this.#change({ kind: 'reference-added', node })
+  /** A node counts once, and a reference that it has claimed stays claimed. */
+  addReference(reference: Reference): void {
+    const before = this.reference(reference.node)
+    if (before?.claimByMs === null) return
+    if (before === undefined) this.referenceCount += 1
+    this.#references.set(reference.node, reference)
+    this.#change({ kind: 'reference-set', reference })
   }
 
   dropReference(node: string): boolean {
-    if (!this.hasReference(node)) return false
-    if (!this.#added.delete(node)) this.#dropped.add(node)
+    if (this.reference(node) === undefined) return false
+    this.referenceCount -= 1
+    this.#references.set(node, undefined)
     this.#change({ kind: 'reference-dropped', node })
     return true
   }
 
   clearReferences(): void {
     if (this.referenceCount === 0) return
-    this.#cleared = true
-    this.#added.clear()
-    this.#dropped.clear()
+    this.#isCleared = true
+    this.referenceCount = 0
+    this.#references.clear()
     this.#change({ kind: 'references-cleared' })
   }
 

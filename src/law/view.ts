@@ -154,6 +154,16 @@ export interface Remembered {
   readonly replayOnly: boolean
 }
 
+/** A node uses the resource, so nothing may be taken away that a pull of it has left. */
+export interface Reference {
+  readonly node: string
+  /**
+   * `null` once the node knows that it uses the resource. A node that was told to skip while it waited, and
+   * had no open request to be told by, is to ask before this moment; else it loses the reference.
+   */
+  readonly claimByMs: number | null
+}
+
 /** Sees beyond one key, for cycles of parties that wait for each other. */
 export interface WaitGraph {
   /** Whether a party waits for any lock. */
@@ -222,8 +232,10 @@ export interface KeyView {
   readonly graph: WaitGraph | undefined
 
   readonly referenceCount: number
-  hasReference(node: string): boolean
-  references(): Iterable<string>
+  reference(node: string): Reference | undefined
+  references(): Iterable<Reference>
+  /** References that their nodes have not claimed in time: at least every one that is due. */
+  dueReferences(nowMs: number): Iterable<Reference>
   remembered(type: string): Remembered | undefined
   everyRemembered(): Iterable<Remembered>
   /** Waiters of one type of operation, in arrival order. */

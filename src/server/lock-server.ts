@@ -27,6 +27,7 @@ import { SessionHub } from './sessions/session-hub.ts'
 import { EventHub } from './streams/event-hub.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 import { OperationFeed } from './streams/operation-feed.ts'
+import { ReferenceClaims } from './streams/reference-claims.ts'
 import { StreamSessions } from './streams/stream-sessions.ts'
 import { HeldRequests } from './waiting/held-requests.ts'
 import { RefusalDetails } from './waiting/refusal-details.ts'
@@ -181,6 +182,7 @@ function createContext(options: LockServerOptions): ServerContext {
     refusals: new RefusalDetails(clock),
     streams: new OpenStreams(limits.streams),
     operations: new OperationFeed(events, settings.coordination),
+    references: new ReferenceClaims(engine, settings.coordination),
     streamSessions: new StreamSessions({ clock, graceMs: sessionGraceMs }),
     answers: new AnswerMemory(clock),
   }

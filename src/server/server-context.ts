@@ -10,6 +10,7 @@ import type { ServerLimits } from './server-limits.ts'
 import type { EventHub } from './streams/event-hub.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import type { OperationFeed } from './streams/operation-feed.ts'
+import type { ReferenceClaims } from './streams/reference-claims.ts'
 import type { StreamSessions } from './streams/stream-sessions.ts'
 import type { HeldRequests } from './waiting/held-requests.ts'
 import type { RefusalDetails } from './waiting/refusal-details.ts'
@@ -43,6 +44,8 @@ export interface ServerContext {
   readonly streams: OpenStreams
   /** How operations end and who is next, for those who listen on a resource. */
   readonly operations: OperationFeed
+  /** References of nodes that learn from a stream that their pull is skipped. */
+  readonly references: ReferenceClaims
   /** Sessions of clients that only listen. */
   readonly streamSessions: StreamSessions
   /** Answers that a client may ask for again. */

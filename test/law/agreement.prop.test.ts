@@ -6,6 +6,7 @@ import {
   lockCommand,
   mixedOperationCommand,
   operationCommand,
+  slowOperationCommand,
 } from './random-run.ts'
 import { randomSteps } from './random-steps.ts'
 
@@ -34,6 +35,7 @@ it('law and naive model agree on lanes in long random runs', () => {
 
 it.each([
   ['operations', operationCommand, {}],
+  ['slow operations', slowOperationCommand, { waiterPatienceMs: 60_000 }],
   ['operations of all kinds', mixedOperationCommand, {}],
   ['operations that are soon forgotten', mixedOperationCommand, { retentionMs: 3_000 }],
 ] as const)('law and naive model agree on %s in long random runs', (_, commands, settings) => {

@@ -44,15 +44,15 @@ it('a delete that is granted and undone in one step is followed by a pull that s
     'hold-set',
     'waiter-gone',
     'hold-ended',
-    'reference-added',
+    'reference-set',
     'waiter-gone',
   ])
-  expect(after.references).toEqual(['m'])
+  expect(after.references).toMatchObject([{ node: 'm' }])
 })
 
 it('a delete in use breaks a promise, also where it is over at the end of the step', () => {
   const { pair, nowMs, decision, before } = runToEnd(WITHDRAWN_DELETE)
-  const inUse = { ...before, references: ['o'] }
+  const inUse = { ...before, references: [{ node: 'o', claimByMs: null }] }
   const changes = [...decision.changes, { kind: 'references-cleared' } as const]
   const bent = { changes, outcome: decision.outcome, events: decision.events }
   const after = applyChanges(inUse, changes)

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { assert, unreachable } from '../../src/law/assert.ts'
 import type { Change, HoldSet } from '../../src/law/changes.ts'
-import type { Hold, Waiter } from '../../src/law/view.ts'
+import type { Hold, Reference, Waiter } from '../../src/law/view.ts'
 import { type KeyState, rememberEnd } from './plain-view.ts'
 
 /**
@@ -28,12 +28,13 @@ function applyChange(state: KeyState, change: Change): KeyState {
       return { ...state, ended: rememberEnd(state.ended, change.ended) }
     case 'lane-passed':
       return passLane(state, change.lane, change.passes)
-    case 'reference-added':
-      assert(!state.references.includes(change.node), `${change.node} references it already`)
-      return { ...state, references: [...state.references, change.node] }
-    case 'reference-dropped':
-      assert(state.references.includes(change.node), `${change.node} does not reference it`)
-      return { ...state, references: state.references.filter((node) => node !== change.node) }
+    case 'reference-set':
+      return { ...state, references: setReference(state.references, change.reference) }
+    case 'reference-dropped': {
+      const references = state.references.filter(({ node }) => node !== change.node)
+      assert(references.length < state.references.length, `${change.node} does not reference it`)
+      return { ...state, references }
+    }
     case 'references-cleared':
       return { ...state, references: [] }
     case 'success-remembered': {
@@ -49,6 +50,13 @@ function applyChange(state: KeyState, change: Change): KeyState {
     default:
       return unreachable(change)
   }
+}
+
+function setReference(before: readonly Reference[], reference: Reference): readonly Reference[] {
+  const at = before.findIndex(({ node }) => node === reference.node)
+  if (at < 0) return [...before, reference]
+  assert(before[at]?.claimByMs !== null, `${reference.node} has claimed its reference already`)
+  return before.with(at, reference)
 }
 
 function setHold(state: KeyState, { hold, leaseOnly }: HoldSet): KeyState {

@@ -91,7 +91,7 @@ describe('a resource that is kept for as many nodes as it can be', () => {
       { owner: 'pull:n', answer: { kind: 'skip' } },
       { owner: 'pull:o', answer: { kind: 'refused', code: 'limit' } },
     ])
-    expect(story.state('a', 'operation').references).toEqual(['m', 'n'])
+    expect(story.state('a', 'operation').references).toMatchObject([{ node: 'm' }, { node: 'n' }])
   })
 
   it('refuses another node until one is gone, and no node that it is kept for', () => {

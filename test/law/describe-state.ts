@@ -82,8 +82,9 @@ export function describeLawState(state: KeyState): string {
   const ended = state.ended.map(({ requestId, atMs, answer, ...rest }) =>
     describeEnd({ ...rest, id: requestId, at: atMs, answer: toOutcome(answer) }),
   )
+  const references = state.references.map(({ node, claimByMs }) => `${node} by ${claimByMs}`)
   return [
-    `#${state.token} ${describePasses(state.passes, LANES_MAX)} ${state.references}`,
+    `#${state.token} ${describePasses(state.passes, LANES_MAX)} ${references}`,
     ...[...holds, ...waiters, ...successes, ...ended],
   ].join('\n')
 }
@@ -103,8 +104,9 @@ export function describeModelState(key: NaiveKey): string {
   const successes = key.successes.map(
     (success) => `${describeFacts(success)}=${success.value} until ${success.until}`,
   )
+  const refs = key.refs.map(({ node, claimBy }) => `${node} by ${claimBy}`)
   return [
-    `#${key.token} ${describePasses(key.passes, LANES_MAX)} ${key.refs}`,
+    `#${key.token} ${describePasses(key.passes, LANES_MAX)} ${refs}`,
     ...[...holds, ...waiters, ...successes, ...key.memory.map(describeEnd)],
   ].join('\n')
 }

@@ -65,6 +65,24 @@ describe('law and naive model agree, and every promise holds, on every way that'
     })
   })
 
+  it('references can take that nodes do not come for', { timeout }, () => {
+    const scope = createOperationScope({
+      name: 'unclaimed references',
+      depth: isLong ? 7 : 6,
+      types: ['pull', 'delete'],
+      nodes,
+      versions,
+      settings: {
+        waiterPatienceMs: 60_000,
+        operationTtlMs: 200_000,
+        claimWindowMs: 200_000,
+        retentionMs: 90_000,
+      },
+      tickMs: 30_000,
+    })
+    exploreAndReport(scope, { states: 1_900, transitions: 20_000 })
+  })
+
   it.each(['client', 'mutex'] as const)(
     'operations coordinated by %s can take',
     { timeout },

@@ -96,12 +96,19 @@ function arrivalOrder(step: StepTaken): string[] {
       0,
       lane.findIndex((other) => isSame(other, waiter)),
     )
-    const waiting = step.after.waiters.filter((other) => !other.upgrade)
+    const waiting = step.after.waiters.filter((other) => !other.upgrade && !isNew(step, other))
     const passed = [...waiting, ...chosen.slice(index + 1)]
     return ahead
       .filter((other) => passed.some((one) => isSame(one, other)))
       .map((other) => `${waiter.owner} passed ${other.owner}`)
   })
+}
+
+/** It joined in this step, perhaps after its earlier request had left. */
+function isNew({ decision }: StepTaken, waiter: Waiter): boolean {
+  return decision.changes.some(
+    (change) => change.kind === 'waiter-added' && isSame(change.waiter, waiter),
+  )
 }
 
 function isSame(left: Waiter, right: Waiter): boolean {
@@ -187,7 +194,7 @@ function upgrades({ before, decision }: StepTaken): string[] {
 }
 
 function references(step: StepTaken): string[] {
-  const { references: nodes } = step.after
+  const nodes = step.after.references.map(({ node }) => node)
   return [
     ...(new Set(nodes).size === nodes.length ? [] : ['a node counts twice']),
     ...(statesOnTheWay(step).some(isDeletedInUse) ? ['a delete runs in use'] : []),

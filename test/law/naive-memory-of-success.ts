@@ -1,4 +1,4 @@
-import { TYPES_PER_RESOURCE_MAX } from '../../src/law/limits.ts'
+import { ENDED_REMEMBERED_MS, TYPES_PER_RESOURCE_MAX } from '../../src/law/limits.ts'
 import type { Outcome } from '../../src/law/outcomes.ts'
 import type { NaiveFacts, NaiveWaiter, Turn } from './naive-state.ts'
 
@@ -8,14 +8,25 @@ export function isSameVersion(left: string | undefined, right: string | undefine
   return left === right
 }
 
-export function addReference(turn: Turn, facts: NaiveFacts): void {
-  if (facts.type !== 'pull' || turn.key.refs.includes(facts.node)) return
-  turn.key.refs.push(facts.node)
+/** A node that is not told of it has to come for it before it would have left the queue. */
+export function addReference(turn: Turn, { type, node }: NaiveFacts, isTold: boolean): void {
+  if (type !== 'pull') return
+  const { waiterPatienceMs } = turn.world.settings
+  const claimBy = isTold ? null : turn.now + Math.max(waiterPatienceMs, ENDED_REMEMBERED_MS)
+  const known = turn.key.refs.find((ref) => ref.node === node)
+  if (known === undefined) turn.key.refs.push({ node, claimBy })
+  else if (known.claimBy !== null) known.claimBy = claimBy
 }
 
-/** A success is remembered for its time and no longer, whatever is asked then. */
-export function forgetOldSuccesses({ key, now }: Turn): void {
+/** A node that hears once more that it skips knows that it uses the resource, if it still does. */
+export function claimReference({ key }: Turn, node: string): void {
+  for (const ref of key.refs) if (ref.node === node) ref.claimBy = null
+}
+
+/** Successes and unclaimed references are kept for their time and no longer, whatever is asked then. */
+export function forgetOld({ key, now }: Turn): void {
   key.successes = key.successes.filter((success) => success.until > now)
+  key.refs = key.refs.filter((ref) => ref.claimBy === null || ref.claimBy > now)
 }
 
 function needsNoReference(turn: Turn, type: string): boolean {
@@ -27,7 +38,8 @@ export function isOneTooMany(
   { key, world }: Turn,
   { type, node, coordination }: NaiveFacts,
 ): boolean {
-  if (type !== 'pull' || coordination !== 'server' || key.refs.includes(node)) return false
+  if (type !== 'pull' || coordination !== 'server') return false
+  if (key.refs.some((ref) => ref.node === node)) return false
   return key.refs.length >= world.settings.referencesPerResourceMax
 }
 
@@ -40,10 +52,10 @@ function hasNoPlace(turn: Turn, facts: NaiveFacts): boolean {
 }
 
 /** The answer that spares the work, or `undefined` if the work is to be done. */
-function verdictFor(turn: Turn, facts: NaiveFacts): Outcome | undefined {
+function verdictFor(turn: Turn, facts: NaiveFacts, isTold: boolean): Outcome | undefined {
   const { key } = turn
   if (needsNoReference(turn, facts.type) && key.refs.length > 0) {
-    return { kind: 'refused', code: 'in_use', nodes: [...key.refs] }
+    return { kind: 'refused', code: 'in_use', nodes: key.refs.map((ref) => ref.node) }
   }
   if (hasNoPlace(turn, facts)) return { kind: 'refused', code: 'limit' }
   if (facts.coordination !== 'server') return undefined
@@ -52,10 +64,15 @@ function verdictFor(turn: Turn, facts: NaiveFacts): Outcome | undefined {
     (success) => success.type === facts.type && isSameVersion(success.version, facts.version),
   )
   if (done === undefined || isDeleting) return undefined
-  addReference(turn, facts)
+  addReference(turn, facts, isTold)
   return { kind: 'skip', value: done.value }
 }
 
-export function verdictAtHead(turn: Turn, waiter: NaiveWaiter): Outcome | undefined {
-  return waiter.facts && verdictFor(turn, waiter.facts)
+/** For a node that asks, which is told at once, and for a waiter, which may have to ask. */
+export function verdictAtHead(
+  turn: Turn,
+  { facts, connected }: NaiveWaiter,
+  isAsking = false,
+): Outcome | undefined {
+  return facts && verdictFor(turn, facts, isAsking || connected)
 }

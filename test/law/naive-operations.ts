@@ -11,6 +11,7 @@ import {
 } from './naive-locks.ts'
 import {
   addReference,
+  claimReference,
   isOneTooMany,
   isSameVersion,
   verdictAtHead,
@@ -66,6 +67,7 @@ export function begin(turn: Turn, command: Begin): Outcome {
   const { owner, id, session } = request
   const memory = id === owner ? undefined : recall(turn, { verb: 'acquire', owner, id })
   const isOpen = (command.waitMs ?? 0) > 0
+  if (memory?.answer.kind === 'skip' && command.type === 'pull') claimReference(turn, command.node)
   const known = memory?.answer ?? presentStanding(turn, request, isOpen)
   if (known) return known
   const hasNoSession = session !== undefined && !turn.world.sessions.has(session)
@@ -93,7 +95,7 @@ function presentStanding(turn: Turn, request: NaiveWaiter, isOpen: boolean): Out
 
 function beginAnew(turn: Turn, request: NaiveWaiter): Outcome {
   const { key, world } = turn
-  const verdict = verdictAtHead(turn, request)
+  const verdict = verdictAtHead(turn, request, true)
   if (verdict) return answerForGood(turn, request, verdict)
   if (key.holds.length === 0) return grant(turn, request, null)
   if (!world.settings.multiNode) return answerForGood(turn, request, refused('held'))
@@ -140,7 +142,7 @@ function succeed(turn: Turn, facts: NaiveFacts, command: Finish): void {
   }
   if (coordination !== 'server') return
   if (facts.type === 'delete') turn.key.refs = []
-  addReference(turn, facts)
+  addReference(turn, facts, true)
   recordSuccess(turn, facts, command.value)
   for (const waiter of alike) {
     if (waiter.facts === undefined || !isSameVersion(waiter.facts.version, facts.version)) continue
@@ -148,7 +150,7 @@ function succeed(turn: Turn, facts: NaiveFacts, command: Finish): void {
       leave(turn, waiter, refused('limit'))
       continue
     }
-    addReference(turn, waiter.facts)
+    addReference(turn, waiter.facts, waiter.connected)
     leave(turn, waiter, { kind: 'skip', value: command.value })
   }
 }
@@ -172,7 +174,8 @@ export function withdraw(turn: Turn, command: Withdraw): Outcome {
 }
 
 export function unref(turn: Turn, node: string): Outcome {
-  const removed = turn.key.refs.includes(node) ? 1 : 0
-  turn.key.refs = turn.key.refs.filter((other) => other !== node)
-  return { kind: 'unreferenced', removed, count: turn.key.refs.length }
+  const before = turn.key.refs.length
+  turn.key.refs = turn.key.refs.filter((ref) => ref.node !== node)
+  const count = turn.key.refs.length
+  return { kind: 'unreferenced', removed: before - count, count }
 }

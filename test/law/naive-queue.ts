@@ -5,7 +5,7 @@ import {
 } from '../../src/law/limits.ts'
 import type { Granted, Outcome, RefusalCode } from '../../src/law/outcomes.ts'
 import type { HoldEnd, Mode } from '../../src/law/view.ts'
-import { forgetOldSuccesses, verdictAtHead } from './naive-memory-of-success.ts'
+import { forgetOld, verdictAtHead } from './naive-memory-of-success.ts'
 import {
   countOf,
   holdOf,
@@ -190,7 +190,7 @@ export function removeDue(turn: Turn): number {
     else if (isAbandoned) leave(turn, waiter, refused('abandoned'))
     if (isLate || isAbandoned) gone += 1
   }
-  forgetOldSuccesses(turn)
+  forgetOld(turn)
   moveQueue(turn)
   return gone
 }

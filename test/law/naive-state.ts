@@ -69,6 +69,12 @@ export interface NaiveSuccess {
   readonly until: number
 }
 
+export interface NaiveReference {
+  readonly node: string
+  /** `null`: its node knows of it. Otherwise when it is lost. */
+  claimBy: number | null
+}
+
 export interface NaiveKey {
   token: number
   /** In grant order. */
@@ -77,7 +83,7 @@ export interface NaiveKey {
   queue: NaiveWaiter[]
   memory: NaiveMemory[]
   passes: number[]
-  refs: string[]
+  refs: NaiveReference[]
   successes: NaiveSuccess[]
 }
 
@@ -118,7 +124,7 @@ export function copyNaiveKey(key: NaiveKey): NaiveKey {
     queue: key.queue.map((waiter) => ({ ...waiter })),
     memory: [...key.memory],
     passes: [...key.passes],
-    refs: [...key.refs],
+    refs: key.refs.map((ref) => ({ ...ref })),
     successes: [...key.successes],
   }
 }

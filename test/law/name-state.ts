@@ -38,7 +38,9 @@ class Namer {
       state.holds.map((hold) => this.#hold(hold)),
       state.waiters.map((waiter) => this.#waiter(waiter)),
       this.#options.keepsIds ? this.#ended(state) : [],
-      state.references.toSorted(),
+      state.references
+        .map(({ node, claimByMs }) => `${node}${this.#fromNow(claimByMs)}`)
+        .toSorted(),
       this.#successes(state),
       state.passes,
     ]

@@ -16,15 +16,17 @@ interface OperationScopeOptions {
   /** Kinds that those who begin name; the one of the settings otherwise. */
   readonly kinds?: readonly (Coordination | undefined)[]
   readonly settings?: Partial<LawSettings>
+  /** How long a tick is. */
+  readonly tickMs?: number
 }
 
 /** Nodes that begin, finish, fail, withdraw and drop references on one resource. */
 export function createOperationScope(options: OperationScopeOptions): Scope {
-  const { name, depth, types, nodes, settings, ids } = options
+  const { name, depth, types, nodes, settings, ids, tickMs = TICK_MS } = options
   const commands: readonly ExploredCommand[] = [
     ...types.flatMap((type) => nodes.flatMap((node) => commandsOf(options, type, node))),
     ...nodes.map((node) => ({ kind: 'unref', resource: RESOURCE, node }) as const),
-    { kind: 'tick', ms: TICK_MS },
+    { kind: 'tick', ms: tickMs },
     { kind: 'expire' },
   ]
   return {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ENDED_REMEMBERED_MS } from '../../src/law/limits.ts'
 import { DEFAULT_SETTINGS } from '../../src/engine/validation/default-settings.ts'
-import { checkRuns, operationCommand } from './random-run.ts'
+import { checkRuns, operationCommand, slowOperationCommand } from './random-run.ts'
 import { type RandomStep, randomSteps } from './random-steps.ts'
 
 interface Node {
@@ -14,17 +14,26 @@ interface Success {
   readonly untilMs: number
 }
 
-/** Who was told to skip in a step, and of which type and version it was. */
-function skipsOf(step: RandomStep): readonly (Omit<Success, 'untilMs'> & Node)[] {
+interface Skipped extends Node {
+  readonly type: string
+  readonly version: string | undefined
+  /** Whether its node knows of it without asking again. */
+  readonly isTold: boolean
+}
+
+/** Who was answered `skip` in a step, and of which type and version it was. */
+function skipsOf(step: RandomStep): readonly Skipped[] {
   const { command, decision } = step
   const isSkipped = decision.outcome.kind === 'skip' && !isReplay(step)
-  const own = command.kind === 'begin' && isSkipped ? [command] : []
+  const own = command.kind === 'begin' && isSkipped ? [{ ...command, isTold: true }] : []
   const settled = decision.changes.flatMap((change) =>
     change.kind === 'waiter-gone' && change.answer.kind === 'skip' && change.waiter.operation
-      ? [change.waiter.operation]
+      ? [{ ...change.waiter.operation, isTold: change.waiter.connected }]
       : [],
   )
-  return [...own, ...settled].map(({ type, version, node }) => ({ type, version, node }))
+  return [...own, ...settled].map(({ type, version, node, isTold }) => {
+    return { type, version, node, isTold }
+  })
 }
 
 /** The operation that ended with success in this step, if one did. */
@@ -51,22 +60,34 @@ function isReplay({ command, before, nowMs }: RandomStep): boolean {
   return latest !== undefined && latest.atMs + ENDED_REMEMBERED_MS > nowMs
 }
 
-it('references are the nodes that pulled or skipped since the last delete, less those that dropped theirs', () => {
+it('references are the nodes that pulled or skipped since the last delete, less those that dropped theirs or never came for them', () => {
   let referenced = 0
-  checkRuns(operationCommand, (run) => {
-    let nodes = new Set<string>()
-    for (const step of randomSteps(run, { namespace: 'operation' })) {
+  let lost = 0
+  checkRuns(slowOperationCommand, (run) => {
+    let nodes = new Map<string, number>()
+    const settings = { waiterPatienceMs: 30_000 }
+    for (const step of randomSteps(run, { namespace: 'operation', settings })) {
       if (step.place.key !== 'a') continue
+      const { command, nowMs } = step
+      for (const [node, untilMs] of nodes) if (untilMs <= nowMs && nodes.delete(node)) lost += 1
       const success = successOf(step)
-      if (success?.type === 'delete') nodes = new Set()
-      if (success?.type === 'pull') nodes.add(success.node)
-      for (const { type, node } of skipsOf(step)) if (type === 'pull') nodes.add(node)
-      if (step.command.kind === 'unref') nodes.delete(step.command.node)
-      expect(new Set(step.after.references)).toEqual(nodes)
+      if (success?.type === 'delete') nodes = new Map()
+      if (success?.type === 'pull') nodes.set(success.node, Infinity)
+      for (const { type, node, isTold } of skipsOf(step)) {
+        const isKept = type !== 'pull' || nodes.get(node) === Infinity
+        if (!isKept) nodes.set(node, isTold ? Infinity : nowMs + ENDED_REMEMBERED_MS)
+      }
+      const isSkipped = step.decision.outcome.kind === 'skip'
+      if (command.kind === 'begin' && command.type === 'pull' && isSkipped) {
+        if (nodes.has(command.node)) nodes.set(command.node, Infinity)
+      }
+      if (command.kind === 'unref') nodes.delete(command.node)
+      expect(new Set(step.after.references.map(({ node }) => node))).toEqual(new Set(nodes.keys()))
       referenced += nodes.size
     }
   })
   expect(referenced).toBeGreaterThan(1_000)
+  expect(lost).toBeGreaterThan(0)
 })
 
 it('a delete never runs while the resource is referenced', () => {
@@ -97,10 +118,7 @@ it('skip is only answered after a success of that type and version that is still
       for (const { type, version } of skipsOf(step)) {
         skips += 1
         const reason = [...before, ...successes].find(
-          (other) =>
-            other.type === type &&
-            other.untilMs > step.nowMs &&
-            (other.version === version || other.version === undefined || version === undefined),
+          (other) => other.type === type && other.untilMs > step.nowMs && other.version === version,
         )
         expect(reason).toBeDefined()
       }

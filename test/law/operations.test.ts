@@ -11,7 +11,7 @@ function createDone(type = 'pull', settings = {}): LawStory {
 }
 
 function references(story: LawStory): readonly string[] {
-  return story.state('a', 'operation').references
+  return story.state('a', 'operation').references.map(({ node }) => node)
 }
 
 function running(story: LawStory): readonly string[] {

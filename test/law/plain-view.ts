@@ -5,6 +5,7 @@ import type {
   Hold,
   KeyView,
   Namespace,
+  Reference,
   Remembered,
   Session,
   Verb,
@@ -25,7 +26,8 @@ export interface KeyState {
   /** Oldest first. */
   readonly ended: readonly Ended[]
   readonly passes: readonly number[]
-  readonly references: readonly string[]
+  /** In the order in which the nodes came. */
+  readonly references: readonly Reference[]
   readonly remembered: readonly Remembered[]
 }
 
@@ -189,7 +191,8 @@ export class PlainView implements KeyView {
 
   hasDue(nowMs: number): boolean {
     const isForgotten = this.#state.remembered.some((entry) => entry.untilMs <= nowMs)
-    return isForgotten || this.dueHolds(nowMs).length + this.dueWaiters(nowMs).length > 0
+    const due = [this.dueHolds(nowMs), this.dueWaiters(nowMs), this.dueReferences(nowMs)]
+    return isForgotten || due.some((list) => list.length > 0)
   }
 
   dueHolds(nowMs: number): readonly Hold[] {
@@ -232,12 +235,18 @@ export class PlainView implements KeyView {
     return this.#state.references.length
   }
 
-  hasReference(node: string): boolean {
-    return this.#state.references.includes(node)
+  reference(node: string): Reference | undefined {
+    return this.#state.references.find((reference) => reference.node === node)
   }
 
-  references(): Iterable<string> {
+  references(): Iterable<Reference> {
     return this.#state.references
+  }
+
+  dueReferences(nowMs: number): readonly Reference[] {
+    return this.#state.references.filter(
+      ({ claimByMs }) => this.#around.showsAllAsDue || (claimByMs ?? Infinity) <= nowMs,
+    )
   }
 
   remembered(type: string): Remembered | undefined {

@@ -174,7 +174,7 @@ const WRONG_LAWS: readonly (readonly [string, Scope, Law])[] = [
       },
     })),
   ],
-  ['does not count references', operations, without('reference-added')],
+  ['does not count references', operations, without('reference-set')],
   ['deletes what is in use', operations, withView(() => ({ referenceCount: 0 }))],
   [
     'answers those who wait as the one wants it that runs',

@@ -310,7 +310,7 @@ function countReferences(engine: LockEngine): LockEngine {
     },
     read: async (query) => {
       if (query.kind !== 'references') return engine.read(query)
-      return { resource: query.resource, nodes: pulls.get(query.resource) ?? [] }
+      return { resource: query.resource, nodes: pulls.get(query.resource) ?? [], unclaimed: [] }
     },
   })
 }

@@ -111,7 +111,7 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
       const decision = decide(view, command, nowMs)
       if (command.kind !== 'finish' || command.type !== 'pull') return decision
       const withoutReference = decide(view, { ...command, success: false }, nowMs)
-      const added = decision.changes.filter(({ kind }) => kind === 'reference-added')
+      const added = decision.changes.filter(({ kind }) => kind === 'reference-set')
       return { ...withoutReference, changes: [...withoutReference.changes, ...added] }
     },
   ),
@@ -123,7 +123,9 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
     },
     mistaking('unref', (command, view) => {
       const [other] = view.references()
-      return view.hasReference(command.node) ? command : { ...command, node: other ?? command.node }
+      return view.reference(command.node)
+        ? command
+        : { ...command, node: other?.node ?? command.node }
     }),
   ),
   lawMutant(
@@ -135,9 +137,45 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
     altering(['begin', 'finish'], ({ changes }, { node, kind }) => ({
       changes: changes.filter(
         (change) =>
-          change.kind !== 'reference-added' || (kind === 'finish' && change.node === node),
+          change.kind !== 'reference-set' || (kind === 'finish' && change.reference.node === node),
       ),
     })),
+  ),
+  lawMutant(
+    {
+      name: 'unclaimed-reference-kept',
+      fault: 'a node that died in the queue keeps its reference, and nothing is deleted any more',
+      killedBy: 'references: a node that does not come for its skip loses its reference',
+    },
+    blindTo(['expire', 'begin'], () => ({ dueReferences: () => [] })),
+  ),
+  lawMutant(
+    {
+      name: 'claimed-reference-lost',
+      fault: 'a node that came for its skip loses its reference, and what it uses is deleted',
+      killedBy: 'references: a node that does not come for its skip loses its reference',
+    },
+    altering(['begin'], ({ changes }, { node }, view) =>
+      view.reference(node) === undefined ? {} : { changes: without(changes, 'reference-set') },
+    ),
+  ),
+  lawMutant(
+    {
+      name: 'told-reference-unclaimed',
+      fault: 'a node that was told by its open request has to come for its reference all the same',
+      killedBy: 'references: a node that does not come for its skip loses its reference',
+    },
+    () => (view, command, nowMs) => {
+      const decision = decide(view, command, nowMs)
+      if (command.kind !== 'finish') return decision
+      const claimByMs = nowMs + view.settings.waiterPatienceMs
+      const changes = decision.changes.map((change) =>
+        change.kind === 'reference-set' && change.reference.node !== command.node
+          ? { ...change, reference: { ...change.reference, claimByMs } }
+          : change,
+      )
+      return { ...decision, changes }
+    },
   ),
   lawMutant(
     {
@@ -147,7 +185,9 @@ export const OPERATION_MUTANTS: readonly Mutant[] = [
     },
     altering(['begin'], ({ changes, outcome }, { type, node }) => {
       if (type !== 'pull' || outcome.kind !== 'granted') return {}
-      return { changes: [...changes, { kind: 'reference-added', node }] }
+      return {
+        changes: [...changes, { kind: 'reference-set', reference: { node, claimByMs: null } }],
+      }
     }),
   ),
   lawMutant(

@@ -204,7 +204,7 @@ export const WRONG_LAWS: readonly (readonly [name: string, law: Law, property: R
   ],
   [
     'a successful pull leaves no reference',
-    lawWith((decision) => without(decision, 'reference-added')),
+    lawWith((decision) => without(decision, 'reference-set')),
     /history: (references|delete)/,
   ],
   ['a delete does not look at references', lawSeeing(() => ({ referenceCount: 0 })), /S15|S22/],

@@ -217,6 +217,8 @@ describe('the read-write lock', () => {
 })
 
 const add = (node: string): ReferenceOperation => ({ kind: 'add', node })
+const offer = (node: string): ReferenceOperation => ({ kind: 'add', node, isUnclaimed: true })
+const loseUnclaimed = (node: string): ReferenceOperation => ({ kind: 'lapse', node })
 const drop = (node: string): ReferenceOperation => ({ kind: 'drop', node })
 const begin: ReferenceOperation = { kind: 'delete-begin', owner: 'd' }
 const finish = (success: boolean): ReferenceOperation => ({
@@ -233,6 +235,14 @@ describe('the reference set', () => {
     ['a node shown twice', false, [add('a'), add('b'), list('a', 'a')]],
     ['a node that dropped its reference', true, [add('a'), drop('a'), list(), begin]],
     ['dropping what is not there', true, [drop('a'), list()]],
+    [
+      'a reference that its node never claimed',
+      true,
+      [offer('a'), list('a'), loseUnclaimed('a'), begin],
+    ],
+    ['a reference that its node has claimed', false, [offer('a'), add('a'), loseUnclaimed('a')]],
+    ['a reference that was claimed before', false, [add('a'), offer('a'), loseUnclaimed('a')]],
+    ['a delete of what may still be claimed', false, [offer('a'), begin]],
     ['a delete of what is in use', false, [add('a'), begin]],
     ['a refusal that names the users', true, [add('a'), add('b'), inUse('b', 'a')]],
     ['a refusal that names others', false, [add('a'), inUse('b')]],

@@ -4,6 +4,7 @@ import type {
   Hold,
   KeyView,
   Namespace,
+  Reference,
   Remembered,
   Session,
   Verb,
@@ -207,11 +208,15 @@ export class KeyState implements KeyView {
     return 0
   }
 
-  hasReference(_node: string): boolean {
-    return false
+  reference(_node: string): Reference | undefined {
+    return undefined
   }
 
-  references(): Iterable<string> {
+  references(): Iterable<Reference> {
+    return NOTHING
+  }
+
+  dueReferences(_nowMs: number): Iterable<Reference> {
     return NOTHING
   }
 

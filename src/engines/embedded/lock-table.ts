@@ -184,7 +184,7 @@ export class LockTable implements KnownNames {
       case 'lane-passed':
         state.queue?.setPasses(change.lane, change.passes)
         return undefined
-      case 'reference-added':
+      case 'reference-set':
       case 'reference-dropped':
       case 'references-cleared':
       case 'success-remembered':
@@ -257,15 +257,16 @@ export class LockTable implements KnownNames {
 
   #applyToResource(state: ResourceState, change: ResourceChange): void {
     switch (change.kind) {
-      case 'reference-added':
-        state.addReference(change.node)
-        this.#indexNode(change.node, state)
+      case 'reference-set':
+        state.setReference(change.reference)
+        this.#indexNode(change.reference.node, state)
+        this.heap.update(state)
         break
       case 'reference-dropped':
         this.#dropReference(state, change.node)
         break
       case 'references-cleared':
-        for (const node of [...state.references()]) this.#dropReference(state, node)
+        for (const { node } of [...state.references()]) this.#dropReference(state, node)
         break
       case 'success-remembered':
         state.remember(change.remembered)
@@ -288,6 +289,7 @@ export class LockTable implements KnownNames {
 
   #dropReference(state: ResourceState, node: string): void {
     state.dropReference(node)
+    this.heap.update(state)
     const known = this.nodes.get(node)
     known?.delete(state)
     if (known?.size === 0) this.nodes.delete(node)
@@ -328,7 +330,7 @@ export interface Settled {
 
 type ResourceChange = Extract<
   Change,
-  | { kind: 'reference-added' }
+  | { kind: 'reference-set' }
   | { kind: 'reference-dropped' }
   | { kind: 'references-cleared' }
   | { kind: 'success-remembered' }

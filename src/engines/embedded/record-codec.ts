@@ -24,11 +24,13 @@ const CHANGES = [
   'hold-set',
   'hold-ended',
   'end-remembered',
-  'reference-added',
+  'reference-set',
   'reference-dropped',
   'references-cleared',
   'success-remembered',
   'success-forgotten',
+  /** A `reference-set` that the node has still to claim. */
+  'reference-unclaimed',
 ] as const
 const COORDINATIONS: readonly Coordination[] = ['server', 'client', 'mutex']
 const HOLD_ENDS: readonly HoldEnd[] = [
@@ -59,6 +61,7 @@ const ENDED_CODES: readonly EndedCode[] = [
 export interface Reckoning {
   readonly nowMs: number
   readonly claimWindowMs: number
+  readonly referencePatienceMs: number
   readonly retentionMs: number
 }
 
@@ -70,7 +73,8 @@ export function isDurable(change: Change): boolean {
 }
 
 export function writeChange(to: RecordWriter, change: Change): void {
-  to.byte(indexIn<string>(CHANGES, change.kind))
+  const isUnclaimed = change.kind === 'reference-set' && change.reference.claimByMs !== null
+  to.byte(indexIn<string>(CHANGES, isUnclaimed ? 'reference-unclaimed' : change.kind))
   switch (change.kind) {
     case 'hold-set':
       writeHold(to, change.hold)
@@ -82,7 +86,9 @@ export function writeChange(to: RecordWriter, change: Change): void {
     case 'end-remembered':
       writeEnded(to, change.ended)
       break
-    case 'reference-added':
+    case 'reference-set':
+      to.text(change.reference.node)
+      break
     case 'reference-dropped':
       to.text(change.node)
       break
@@ -106,7 +112,12 @@ export function readChange(from: RecordReader, reckoning: Reckoning): Change {
       return { kind, hold: endedHold(from.text(), from.number()), end: 'released' }
     case 'end-remembered':
       return { kind, ended: readEnded(from, reckoning.nowMs), volatile: false }
-    case 'reference-added':
+    case 'reference-set':
+      return { kind, reference: { node: from.text(), claimByMs: null } }
+    case 'reference-unclaimed': {
+      const claimByMs = reckoning.nowMs + reckoning.referencePatienceMs
+      return { kind: 'reference-set', reference: { node: from.text(), claimByMs } }
+    }
     case 'reference-dropped':
       return { kind, node: from.text() }
     case 'references-cleared':

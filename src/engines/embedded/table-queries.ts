@@ -12,7 +12,7 @@ import type {
   WaiterReply,
 } from '../../engine/queries.ts'
 import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/validation/query-limits.ts'
-import { showHolder, showRemembered, showWaiter } from '../../engine/show-key.ts'
+import { showHolder, showReferences, showRemembered, showWaiter } from '../../engine/show-key.ts'
 import { KeyState } from './key-state.ts'
 import type { LockTable } from './lock-table.ts'
 import { ResourceState } from './resource-state.ts'
@@ -39,7 +39,7 @@ export function readTable(table: LockTable, query: TableQuery, nowMs: number): R
       return standing(stateOf(table, query.key, query.namespace), query.owner, nowMs)
     case 'references': {
       const state = stateOf(table, query.resource, 'operation')
-      return { resource: query.resource, nodes: [...state.references()] }
+      return showReferences(query.resource, state.references())
     }
     case 'stats':
       return stats(table, nowMs)
@@ -72,7 +72,7 @@ function inspect(state: KeyState, nowMs: number, queueLimit: number): InspectRep
     holders: Array.from(state.holds(), (hold) => showHolder(state, hold, nowMs)),
     queue,
     queueLength: state.queueLength,
-    references: [...state.references()],
+    references: Array.from(state.references(), ({ node }) => node),
     remembered: Array.from(state.everyRemembered(), (one) => showRemembered(one, nowMs)),
   }
 }

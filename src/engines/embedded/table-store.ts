@@ -1,4 +1,5 @@
 import type { Change } from '../../law/changes.ts'
+import { referencePatienceMs } from '../../law/operation-head.ts'
 import type { Session } from '../../law/view.ts'
 import type { JournalOwner } from './journal/journal-owner.ts'
 import type { KeyState } from './key-state.ts'
@@ -68,9 +69,15 @@ export class TableStore implements JournalOwner {
   #readKey(from: RecordReader, isOperation: boolean): void {
     const key = from.text()
     const state = isOperation ? this.#table.resource(key) : this.#table.lock(key)
-    const { claimWindowMs, retentionMs } = this.#table.settings
+    const { settings } = this.#table
+    const { claimWindowMs, retentionMs } = settings
     const nowMs = this.#nowMs()
-    const reckoning: Reckoning = { nowMs, claimWindowMs, retentionMs }
+    const reckoning: Reckoning = {
+      nowMs,
+      claimWindowMs,
+      referencePatienceMs: referencePatienceMs(settings),
+      retentionMs,
+    }
     const changes: Change[] = []
     while (!from.isAtEnd) changes.push(readChange(from, reckoning))
     this.#table.apply(state, changes)
@@ -126,7 +133,7 @@ function* changesThatMake(state: KeyState): Iterable<Change> {
   for (const ended of state.endings ?? []) {
     yield { kind: 'end-remembered', ended, volatile: ended.answer.kind === 'refused' }
   }
-  for (const node of state.references()) yield { kind: 'reference-added', node }
+  for (const reference of state.references()) yield { kind: 'reference-set', reference }
   for (const remembered of state.everyRemembered()) {
     yield { kind: 'success-remembered', remembered }
   }

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { selectSessions, takeSessions } from './key-parts.ts'
 import { KeySnapshot } from './key-snapshot.ts'
-import { toEnd, toHold, toRemembered, toWaiter } from './row-codec.ts'
+import { toEnd, toHold, toReference, toRemembered, toWaiter } from './row-codec.ts'
 import type {
   EndTable,
   HoldTable,
@@ -104,8 +104,7 @@ const PARTS: readonly Part[] = [
     most: 64,
     order: 'since_ms',
     take: ({ resource }, rows) => {
-      const references = rows as unknown as Selectable<ReferenceTable>[]
-      resource.takeReferences(references.map(({ node }) => node))
+      resource.takeReferences((rows as unknown as Selectable<ReferenceTable>[]).map(toReference))
       resource.takeWhole()
     },
   },

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import { unreachable } from '../../law/assert.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import type { KeyPart } from './missing-part.ts'
-import { toHold, toRemembered, toSession, toWaiter } from './row-codec.ts'
+import { toHold, toReference, toRemembered, toSession, toWaiter } from './row-codec.ts'
 import type { SessionTable } from './schema.ts'
 import type { SqlDialect } from './sql-dialect.ts'
 import { joined, type Rows, type Statement, statement, words } from './statement.ts'
@@ -39,6 +39,7 @@ export async function loadPart(
       return loadWaiters(context, snapshot, part)
     case 'references':
     case 'reference':
+    case 'unclaimed-references':
       return loadReferences(context, snapshot, part)
     case 'successes':
       return loadSuccesses(context, snapshot)
@@ -215,17 +216,27 @@ async function loadWaiters(
 async function loadReferences(
   { db }: TransactionContext,
   { id, resource }: KeySnapshot,
-  part: PartOf<'references' | 'reference'>,
+  part: PartOf<'references' | 'reference' | 'unclaimed-references'>,
 ): Promise<void> {
-  const all = db.selectFrom('holdfast_refs').select('node').where('key_id', '=', id)
-  if (part.kind === 'references') {
-    resource.takeReferences((await all.orderBy('since_ms').execute()).map(({ node }) => node))
-    resource.takeWhole()
-    return
+  const all = db.selectFrom('holdfast_refs').selectAll().where('key_id', '=', id)
+  switch (part.kind) {
+    case 'references':
+      resource.takeReferences((await all.orderBy('since_ms').execute()).map(toReference))
+      resource.takeWhole()
+      break
+    case 'reference':
+      resource.takeReferences((await all.where('node', '=', part.node).execute()).map(toReference))
+      resource.takeAbsence(part.node)
+      break
+    case 'unclaimed-references': {
+      const found = await all.where('claim_by_ms', 'is not', null).execute()
+      resource.takeReferences(found.map(toReference))
+      resource.hasUnclaimed = true
+      break
+    }
+    default:
+      unreachable(part)
   }
-  const found = await all.where('node', '=', part.node).execute()
-  resource.takeReferences(found.map(({ node }) => node))
-  resource.takeAbsence(part.node)
 }
 
 async function loadSuccesses(

@@ -6,6 +6,7 @@ import type {
   Hold,
   KeyView,
   Namespace,
+  Reference,
   Remembered,
   Session,
   Verb,
@@ -219,12 +220,16 @@ export class KeySnapshot implements KeyView {
     return this.resource.referenceCount
   }
 
-  hasReference(node: string): boolean {
-    return this.resource.hasReference(node)
+  reference(node: string): Reference | undefined {
+    return this.resource.reference(node)
   }
 
-  references(): Iterable<string> {
+  references(): Iterable<Reference> {
     return this.resource.references()
+  }
+
+  dueReferences(nowMs: number): Iterable<Reference> {
+    return this.resource.dueReferences(nowMs)
   }
 
   remembered(type: string): Remembered | undefined {

@@ -129,7 +129,12 @@ function additionsTo(context: TransactionContext, snapshots: readonly KeySnapsho
       [...queue[which]].flatMap((at) => queue.at(at) ?? []).map((one) => toWaiterRow(id, one)),
     )
   const references = snapshots.flatMap(({ id, resource }) =>
-    [...resource.addedNodes].map((node) => ({ key_id: id, node, since_ms: nowMs })),
+    [...resource.changedNodes].map((node) => ({
+      key_id: id,
+      node,
+      since_ms: nowMs,
+      claim_by_ms: orNever(resource.reference(node)?.claimByMs ?? Infinity),
+    })),
   )
   const successes = snapshots.flatMap(({ id, resource }) =>
     [...resource.changedTypes]
@@ -142,7 +147,11 @@ function additionsTo(context: TransactionContext, snapshots: readonly KeySnapsho
     ...put(context, 'holdfast_holds', { by: ['key_id', 'owner'], rows: holds('changed') }),
     ...insertAll('holdfast_waiters', waiters('added')),
     ...put(context, 'holdfast_waiters', { by: ['key_id', 'place'], rows: waiters('changed') }),
-    ...put(context, 'holdfast_refs', { by: ['key_id', 'node'], rows: references }),
+    ...put(context, 'holdfast_refs', {
+      by: ['key_id', 'node'],
+      fixed: ['since_ms'],
+      rows: references,
+    }),
     ...put(context, 'holdfast_successes', { by: ['key_id', 'type'], rows: successes }),
     ...insertAll('holdfast_history', history),
   ]

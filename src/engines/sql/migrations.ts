@@ -72,6 +72,15 @@ export const MIGRATIONS: readonly Migration[] = [
       ...dropIndexes(name),
     ],
   },
+  {
+    version: 7,
+    breaks:
+      'an older server does not keep the reference of a node that comes for its answer in time',
+    name: 'references that their nodes have not claimed',
+    statements: ({ types }) => [
+      `alter table holdfast_refs add column claim_by_ms ${types.integer}`,
+    ],
+  },
 ]
 
 function keyTables({ name, word, text, integer, serial, tableOptions }: ColumnTypes): string[] {

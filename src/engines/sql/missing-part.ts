@@ -21,6 +21,7 @@ export type KeyPart =
   | { readonly kind: 'due-waiters' }
   | { readonly kind: 'references' }
   | { readonly kind: 'reference'; readonly node: string }
+  | { readonly kind: 'unclaimed-references' }
   | { readonly kind: 'successes' }
 
 export class MissingPart extends Error {

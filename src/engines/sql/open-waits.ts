@@ -151,7 +151,10 @@ export class OpenWaits {
       if (wait === undefined)
         await this.#options.decide(name, { kind: 'decline', owner, requestId })
       else await this.#askOnce(wait)
-    } else if (wait !== undefined) this.#deliver(wait, answer)
+    } else if (wait !== undefined) {
+      if (answer.kind === 'skip' && isPull(wait.command)) await this.#askOnce(wait)
+      else this.#deliver(wait, answer)
+    }
   }
 
   /** What was granted to the request, or what else became of it; or it keeps its place. */
@@ -223,6 +226,11 @@ export class OpenWaits {
       this.#forget(wait)
     }
   }
+}
+
+/** A node whose pull is skipped uses the resource. It keeps its reference only if it asks in time. */
+function isPull(command: WaitingCommand): boolean {
+  return command.kind === 'begin' && command.type === 'pull'
 }
 
 /** Whoever waits has not heard of a grant that was undone meanwhile: to them it is the wait that ended. */

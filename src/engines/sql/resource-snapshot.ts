@@ -1,16 +1,16 @@
 import { unreachable } from '../../law/assert.ts'
 import type {
-  ReferenceAdded,
+  ReferenceSet,
   ReferenceDropped,
   ReferencesCleared,
   SuccessForgotten,
   SuccessRemembered,
 } from '../../law/changes.ts'
-import type { Remembered } from '../../law/view.ts'
+import type { Reference, Remembered } from '../../law/view.ts'
 import { MissingPart } from './missing-part.ts'
 
 export type ResourceChange =
-  | ReferenceAdded
+  | ReferenceSet
   | ReferenceDropped
   | ReferencesCleared
   | SuccessRemembered
@@ -20,11 +20,12 @@ export type ResourceChange =
 export class ResourceSnapshot {
   referenceCount: number
   hasReferences: boolean
+  hasUnclaimed: boolean
   hasSuccesses: boolean
-  /** By node: whether it references the resource. */
-  readonly #references = new Map<string, boolean>()
+  /** By node; `null` for one that does not use the resource. */
+  readonly #references = new Map<string, Reference | null>()
   readonly #successes = new Map<string, Remembered>()
-  readonly addedNodes: Set<string> = new Set()
+  readonly changedNodes: Set<string> = new Set()
   readonly droppedNodes: Set<string> = new Set()
   isCleared = false
   readonly changedTypes: Set<string> = new Set()
@@ -32,20 +33,24 @@ export class ResourceSnapshot {
   constructor(references: number, successes: number) {
     this.referenceCount = references
     this.hasReferences = references === 0
+    this.hasUnclaimed = references === 0
     this.hasSuccesses = successes === 0
   }
 
-  takeReferences(nodes: Iterable<string>): void {
-    for (const node of nodes) if (!this.#references.has(node)) this.#references.set(node, true)
+  takeReferences(references: Iterable<Reference>): void {
+    for (const one of references) {
+      if (!this.#references.has(one.node)) this.#references.set(one.node, one)
+    }
   }
 
   /** All references there are have been taken. */
   takeWhole(): void {
     this.hasReferences = true
+    this.hasUnclaimed = true
   }
 
   takeAbsence(node: string): void {
-    if (!this.#references.has(node)) this.#references.set(node, false)
+    if (!this.#references.has(node)) this.#references.set(node, null)
   }
 
   takeSuccesses(successes: Iterable<Remembered>): void {
@@ -59,17 +64,30 @@ export class ResourceSnapshot {
     return this.#successes.size
   }
 
-  hasReference(node: string): boolean {
+  reference(node: string): Reference | undefined {
     const known = this.#references.get(node)
     if (known === undefined && !this.hasReferences) {
       throw new MissingPart({ kind: 'reference', node })
     }
-    return known ?? false
+    return known ?? undefined
   }
 
-  references(): string[] {
+  references(): Reference[] {
     if (!this.hasReferences) throw new MissingPart({ kind: 'references' })
-    return [...this.#references].filter(([, isThere]) => isThere).map(([node]) => node)
+    return [...this.#references.values()].filter((one) => one !== null)
+  }
+
+  /** All that were not claimed are loaded, so that it is known when the next one is due. */
+  dueReferences(nowMs: number): Reference[] {
+    if (!this.hasUnclaimed) throw new MissingPart({ kind: 'unclaimed-references' })
+    return this.#knownUnclaimed().filter(({ claimByMs }) => claimByMs <= nowMs)
+  }
+
+  /** As far as they are loaded; the row knows when the others are due. */
+  #knownUnclaimed(): { readonly node: string; readonly claimByMs: number }[] {
+    return [...this.#references.values()].flatMap((one) =>
+      one === null || one.claimByMs === null ? [] : { ...one, claimByMs: one.claimByMs },
+    )
   }
 
   remembered(type: string): Remembered | undefined {
@@ -80,9 +98,12 @@ export class ResourceSnapshot {
     return [...this.#needSuccesses().values()]
   }
 
-  /** When the first success is to be forgotten. */
+  /** When the first success is to be forgotten, or the first reference that was not claimed. */
   get dueAtMs(): number {
-    return Math.min(Infinity, ...this.everyRemembered().map(({ untilMs }) => untilMs))
+    let dueAtMs = Infinity
+    for (const { untilMs } of this.everyRemembered()) dueAtMs = Math.min(dueAtMs, untilMs)
+    for (const { claimByMs } of this.#knownUnclaimed()) dueAtMs = Math.min(dueAtMs, claimByMs)
+    return dueAtMs
   }
 
   #needSuccesses(): Map<string, Remembered> {
@@ -92,7 +113,7 @@ export class ResourceSnapshot {
 
   /** All of it was written. */
   commit(): void {
-    this.addedNodes.clear()
+    this.changedNodes.clear()
     this.droppedNodes.clear()
     this.isCleared = false
     this.changedTypes.clear()
@@ -100,24 +121,26 @@ export class ResourceSnapshot {
 
   apply(change: ResourceChange): void {
     switch (change.kind) {
-      case 'reference-added':
-        this.#references.set(change.node, true)
-        this.referenceCount += 1
-        this.addedNodes.add(change.node)
-        this.droppedNodes.delete(change.node)
+      case 'reference-set': {
+        const { node } = change.reference
+        if (!this.#references.get(node)) this.referenceCount += 1
+        this.#references.set(node, change.reference)
+        this.changedNodes.add(node)
+        this.droppedNodes.delete(node)
         break
+      }
       case 'reference-dropped':
-        this.#references.set(change.node, false)
+        this.#references.set(change.node, null)
         this.referenceCount -= 1
         this.droppedNodes.add(change.node)
-        this.addedNodes.delete(change.node)
+        this.changedNodes.delete(change.node)
         break
       case 'references-cleared':
         this.#references.clear()
-        this.hasReferences = true
+        this.takeWhole()
         this.referenceCount = 0
         this.isCleared = true
-        this.addedNodes.clear()
+        this.changedNodes.clear()
         this.droppedNodes.clear()
         break
       case 'success-remembered':

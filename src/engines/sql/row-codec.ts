@@ -7,13 +7,21 @@ import type {
   HoldEnd,
   Mode,
   OperationFacts,
+  Reference,
   Remembered,
   Session,
   Step,
   Waiter,
 } from '../../law/view.ts'
 import { silentAtMs } from '../../law/sessions.ts'
-import type { EndTable, HoldTable, SessionTable, SuccessTable, WaiterTable } from './schema.ts'
+import type {
+  EndTable,
+  HoldTable,
+  ReferenceTable,
+  SessionTable,
+  SuccessTable,
+  WaiterTable,
+} from './schema.ts'
 import type { NumberedEnd } from './ends-snapshot.ts'
 import type { Row } from './sql-dialect.ts'
 
@@ -166,6 +174,10 @@ function toFactColumns(facts: OperationFacts | undefined): {
     version: facts?.version ?? null,
     coordination: facts?.coordination ?? null,
   }
+}
+
+export function toReference(row: Selectable<ReferenceTable>): Reference {
+  return { node: row.node, claimByMs: row.claim_by_ms }
 }
 
 export function toSession(row: Selectable<SessionTable>): Session {

@@ -120,6 +120,8 @@ export interface ReferenceTable {
   key_id: number
   node: string
   since_ms: number
+  /** By when the node has to claim it; `null` once it has. */
+  claim_by_ms: number | null
 }
 
 export interface SuccessTable {

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { unreachable } from '../../law/assert.ts'
 import { nameAfterPrefix } from '../../engine/validation/names.ts'
-import type { Namespace, Waiter } from '../../law/view.ts'
+import type { Namespace, Reference, Waiter } from '../../law/view.ts'
 import type {
   InspectReply,
   ListQuery,
@@ -12,7 +12,7 @@ import type {
   StatsReply,
 } from '../../engine/queries.ts'
 import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/validation/query-limits.ts'
-import { showHolder, showRemembered, showWaiter } from '../../engine/show-key.ts'
+import { showHolder, showReferences, showRemembered, showWaiter } from '../../engine/show-key.ts'
 import { ABSENT_KEY } from './absent-key.ts'
 import { readHistory } from './history.ts'
 import { loadKeys } from './key-loader.ts'
@@ -38,7 +38,7 @@ export async function readSql(context: TransactionContext, query: Query): Promis
     }
     case 'references': {
       const snapshot = await find(context, query.resource, 'operation')
-      return { resource: query.resource, nodes: await referencesOf(context, snapshot) }
+      return showReferences(query.resource, await referencesOf(context, snapshot))
     }
     case 'stats':
       return stats(context)
@@ -82,7 +82,7 @@ async function inspect(
       showWaiter(snapshot, waiter, { position: index + 1, nowMs }),
     ),
     queueLength: snapshot.queueLength,
-    references: await referencesOf(context, snapshot),
+    references: (await referencesOf(context, snapshot)).map(({ node }) => node),
     remembered: snapshot.resource.everyRemembered().map((one) => showRemembered(one, nowMs)),
   }
 }
@@ -109,7 +109,7 @@ async function firstWaiters(
 async function referencesOf(
   context: TransactionContext,
   snapshot: KeySnapshot,
-): Promise<readonly string[]> {
+): Promise<readonly Reference[]> {
   if (!snapshot.resource.hasReferences) await loadPart(context, snapshot, { kind: 'references' })
   return snapshot.resource.references()
 }

@@ -33,8 +33,8 @@ export function writeReply(query: Query, reply: ReplyOf<Query>, wallMs: number):
       }
     }
     case 'references': {
-      const { resource, nodes } = reply as ReplyOf<typeof query>
-      return { resource, count: nodes.length, nodes }
+      const { resource, nodes, unclaimed } = reply as ReplyOf<typeof query>
+      return { resource, count: nodes.length, nodes, unclaimed }
     }
     case 'stats':
       return snakeKeys(reply)

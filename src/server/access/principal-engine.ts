@@ -90,8 +90,9 @@ export class PrincipalEngine implements LockEngine {
       }
       case 'references': {
         this.#assertKey(query.resource)
-        const { nodes, ...reply } = await this.#engine.read(query)
-        return { ...reply, nodes: nodes.map((node) => view.toShown(node)) }
+        const { resource, nodes, unclaimed } = await this.#engine.read(query)
+        const toShown = (node: string): string => view.toShown(node)
+        return { resource, nodes: nodes.map(toShown), unclaimed: unclaimed.map(toShown) }
       }
       case 'list': {
         const owner =

@@ -95,7 +95,12 @@ export const CONTRACT_PATHS: Json = {
       answers: {
         '200': answer(
           'The nodes.',
-          object({ 'resource!': TEXT, 'count!': WHOLE, 'nodes!': list(TEXT) }),
+          object({
+            'resource!': TEXT,
+            'count!': WHOLE,
+            'nodes!': list(TEXT),
+            'unclaimed!': list(TEXT),
+          }),
         ),
       },
     }),

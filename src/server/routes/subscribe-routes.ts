@@ -60,7 +60,7 @@ async function listen(
   const { resource, node } = listener
   const view = context.access.viewOf(exchange.principal)
   const looking = { subject: listener, view }
-  const subscription = new OperationSubscription(listener, view)
+  const subscription = new OperationSubscription(listener, view, context.references)
   const opened: { stream?: EventStream } = {}
   cleanUps.push(await joinSession(exchange, () => opened.stream?.close()))
   // Listening begins before looking, so that nothing falls between the two.

@@ -1,6 +1,7 @@
 import type { PrincipalView } from '../access/principal-view.ts'
 import type { EventStream } from './event-stream.ts'
 import { type OperationNews, toEventBody } from './operation-news.ts'
+import type { ReferenceClaims } from './reference-claims.ts'
 
 /** What is listened to, and by whom, if that is said. */
 export interface ListenedTo {
@@ -21,9 +22,12 @@ export class OperationSubscription {
   #kept: OperationNews[] = []
   #stream: EventStream | undefined
 
-  constructor(to: ListenedTo, view: PrincipalView) {
+  readonly #references: ReferenceClaims
+
+  constructor(to: ListenedTo, view: PrincipalView, references: ReferenceClaims) {
     this.#to = to
     this.#view = view
+    this.#references = references
     this.#node = to.node === undefined ? undefined : view.toStored(to.node)
   }
 
@@ -58,5 +62,6 @@ export class OperationSubscription {
       event: isReset ? 'reset' : undefined,
       data: toEventBody({ ...news, type }, resource, (name) => this.#view.toShown(name)),
     })
+    if (news.kind === 'succeeded') this.#references.told({ type, resource, node: this.#node })
   }
 }

@@ -1,3 +1,4 @@
+import { ENDED_REMEMBERED_MS } from '../../law/limits.ts'
 import type { HistoryEntry } from '../history.ts'
 import { partitionBy } from '../linearizability.ts'
 import type { HoldEvidence } from './hold-evidence.ts'
@@ -21,6 +22,8 @@ export interface ReferenceAdded {
   readonly call: number
   /** `Infinity` if nobody knows whether it happened. */
   readonly ret: number
+  /** The node may not know of it, and then loses it again. */
+  readonly isUnclaimed?: boolean
 }
 
 /** Everything that a history tells about the operations on one resource. */
@@ -88,7 +91,12 @@ function skippedPulls(request: LockRequest): ReferenceAdded[] {
   const node = nodeOf(first)
   const { verdict, earliest: call, answered: ret } = request
   const told = verdict === 'skip' ? [{ node, call, ret }] : []
-  const untold = untoldAttempts(request).map((entry) => ({ node, call: entry.call, ret: Infinity }))
+  // A node that came late for its answer may have had a reference before, and lost it.
+  const isLate = verdict === 'skip' && ret - call >= ENDED_REMEMBERED_MS / 2
+  const unknown = untoldAttempts(request).map((entry) => entry.call)
+  const untold = [...unknown, ...(isLate ? [call] : [])].map((from) => {
+    return { node, call: from, ret: Infinity, isUnclaimed: true }
+  })
   return [...told, ...untold]
 }
 

@@ -1,3 +1,4 @@
+import { ENDED_REMEMBERED_MS } from '../../law/limits.ts'
 import type { HistoryEntry } from '../history.ts'
 import type { TimedOperation } from '../linearizability.ts'
 import type { ReferenceOperation } from '../models/reference-set.ts'
@@ -5,7 +6,7 @@ import type { Evidence } from './evidence.ts'
 import type { CheckSettings } from './check-options.ts'
 import { acknowledgedLeave, firstPossibleEnd } from './hold-end.ts'
 import type { Hold } from './holds.ts'
-import { isServerCoordinated, nodeOf } from './operation-facts.ts'
+import { isServerCoordinated, nodeOf, type ReferenceAdded } from './operation-facts.ts'
 import type { Span } from './reference-times.ts'
 import type { LockRequest } from './requests.ts'
 import { untoldAttempts } from './requests.ts'
@@ -23,7 +24,7 @@ export function toReferenceOperations(evidence: Evidence): Map<string, Timed[]> 
     return [
       subject,
       [
-        ...facts.additions.map((added) => timed({ kind: 'add', node: added.node }, added)),
+        ...facts.additions.flatMap((added) => additionOf(added, evidence)),
         ...facts.requests.flatMap((request) => verdictOf(request, settings)),
         ...facts.unrefs.map((entry) => timed({ kind: 'drop', node: nodeOf(entry) }, entry)),
         ...holds.filter((hold) => hold.subject === subject).flatMap(expiryOf),
@@ -33,6 +34,15 @@ export function toReferenceOperations(evidence: Evidence): Map<string, Timed[]> 
     ]
   })
   return new Map(bySubject)
+}
+
+function additionOf(added: ReferenceAdded, { entries, settings }: Evidence): Timed[] {
+  const { node, isUnclaimed = false } = added
+  const addition = timed({ kind: 'add', node, isUnclaimed }, added)
+  const call = added.call + ENDED_REMEMBERED_MS * (1 - settings.clockRateError)
+  const isOver = !entries.some((entry) => entry.ret > call && entry.ret < Infinity)
+  if (!isUnclaimed || isOver) return [addition]
+  return [addition, timed({ kind: 'lapse', node }, { call, ret: Infinity })]
 }
 
 function verdictOf(request: LockRequest, settings: CheckSettings): Timed[] {

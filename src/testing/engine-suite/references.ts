@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
-import { asGranted, asRefused } from './answers.ts'
+import { ENDED_REMEMBERED_MS } from '../../law/limits.ts'
+import { asGranted, asQueued, asRefused } from './answers.ts'
 import { RESOURCE, TTL_MS } from './engine-rig.ts'
 import { type EngineSuite, engineTest } from './engine-test.ts'
+
+/** The least for which a node keeps a reference that it does not know of. */
+const PATIENCE_MS = ENDED_REMEMBERED_MS
 
 /** References are the set of nodes with a pull since the last delete, less those that dropped theirs. */
 export const referencesSuite: EngineSuite = {
@@ -27,6 +31,40 @@ export const referencesSuite: EngineSuite = {
       await open.answer()
       assert.deepEqual(await rig.references(), ['n1', 'n2', 'n3'])
     }),
+
+    engineTest(
+      'a node that does not come for its skip loses its reference',
+      { settings: { waiterPatienceMs: PATIENCE_MS } },
+      async (rig) => {
+        asGranted(await rig.begin('pull', 'n1'))
+        for (const node of ['n2', 'n3']) asQueued(await rig.begin('pull', node))
+        const open = await rig.waitToBegin('pull', 'n4')
+        await rig.succeed('pull', 'n1')
+        assert.equal((await open.answer()).kind, 'skip')
+        assert.equal((await rig.begin('pull', 'n3')).kind, 'skip')
+        await rig.advance(0.7 * PATIENCE_MS)
+        assert.deepEqual(await rig.references(), ['n1', 'n2', 'n3', 'n4'])
+        asRefused(await rig.begin('delete', 'n5'), 'in_use')
+        await rig.advance(0.7 * PATIENCE_MS)
+        assert.deepEqual(await rig.references(), ['n1', 'n3', 'n4'])
+        for (const node of ['n1', 'n3', 'n4']) await rig.unref(node, RESOURCE)
+        asGranted(await rig.begin('delete', 'n5'))
+      },
+    ),
+
+    engineTest(
+      'a reference that nobody came for leaves nothing behind',
+      { settings: { waiterPatienceMs: PATIENCE_MS, retentionMs: TTL_MS } },
+      async (rig) => {
+        asGranted(await rig.begin('pull', 'n1'))
+        asQueued(await rig.begin('pull', 'n2'))
+        await rig.succeed('pull', 'n1')
+        await rig.unref('n1')
+        await rig.advance(1.5 * PATIENCE_MS)
+        assert.deepEqual(await rig.references(), [])
+        assert.deepEqual(await rig.unref('n2'), { kind: 'unreferenced', removed: 0, count: 0 })
+      },
+    ),
 
     engineTest('a pull that fails or vanishes is no reference', async (rig) => {
       asGranted(await rig.begin('pull', 'n1'))

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { asGranted, asRefused, assertThrows } from './answers.ts'
+import { asGranted, asQueued, asRefused, assertThrows } from './answers.ts'
 import { type EngineRig, RESOURCE, TTL_MS } from './engine-rig.ts'
 import { type EngineSuite, type EngineTest, engineTest } from './engine-test.ts'
 
@@ -142,6 +142,20 @@ const FACTS: readonly Fact[] = [
     })
     asGranted(await rig.begin('pull', 'n4', { version: '2' }))
   }),
+
+  fact(
+    'a reference that was not claimed is lost after its time, and one that was is kept',
+    async (rig, restart) => {
+      asGranted(await rig.begin('pull', 'n1'))
+      for (const node of ['n2', 'n3']) asQueued(await rig.begin('pull', node))
+      await rig.succeed('pull', 'n1')
+      assert.equal((await rig.begin('pull', 'n3')).kind, 'skip')
+      await restart(rig)
+      assert.deepEqual(await rig.references(), ['n1', 'n2', 'n3'])
+      await rig.advance(2 * LONG_MS)
+      assert.deepEqual(await rig.references(), ['n1', 'n3'])
+    },
+  ),
 
   fact('what was deleted stays deleted', async (rig, restart) => {
     await rig.complete('pull', 'n1')

@@ -2,8 +2,10 @@ import type { SequentialModel } from '../linearizability.ts'
 
 /** What happened to the references of one resource, together with the answer. */
 export type ReferenceOperation =
-  /** A pull succeeded or was skipped: the node uses the resource. */
-  | { readonly kind: 'add'; readonly node: string }
+  /** A pull succeeded or was skipped: the node uses the resource. It may not know of it yet. */
+  | { readonly kind: 'add'; readonly node: string; readonly isUnclaimed?: boolean }
+  /** A node that did not know of its reference has lost it. Always optional, with an open end. */
+  | { readonly kind: 'lapse'; readonly node: string }
   | { readonly kind: 'drop'; readonly node: string }
   /** A delete was granted to an owner; nothing may refer to the resource now. */
   | { readonly kind: 'delete-begin'; readonly owner: string }
@@ -18,25 +20,29 @@ export type ReferenceOperation =
 export interface ReferenceState {
   /** Sorted, each node once. */
   readonly nodes: readonly string[]
+  /** Those of them that do not know of it. */
+  readonly unclaimed: readonly string[]
   readonly deletedBy: string | null
 }
 
 /** The set of nodes that refer to one resource, with deletion. */
 export const referenceSet: SequentialModel<ReferenceState, ReferenceOperation> = {
-  initial: { nodes: [], deletedBy: null },
+  initial: { nodes: [], unclaimed: [], deletedBy: null },
   step: (state, operation) => {
     switch (operation.kind) {
       case 'add':
-        return state.deletedBy === null ? { ...state, nodes: add(state.nodes, operation) } : null
+        return state.deletedBy === null ? add(state, operation) : null
+      case 'lapse':
+        return state.unclaimed.includes(operation.node) ? drop(state, operation.node) : null
       case 'drop':
-        return { ...state, nodes: state.nodes.filter((node) => node !== operation.node) }
+        return drop(state, operation.node)
       case 'delete-begin':
         return state.nodes.length === 0 && state.deletedBy === null
-          ? { nodes: [], deletedBy: operation.owner }
+          ? { ...state, deletedBy: operation.owner }
           : null
       case 'delete-end':
         if (state.deletedBy !== operation.owner) return null
-        return { nodes: operation.success ? [] : state.nodes, deletedBy: null }
+        return operation.success ? referenceSet.initial : { ...state, deletedBy: null }
       case 'delete-expire':
         return state.deletedBy === operation.owner ? { ...state, deletedBy: null } : null
       case 'in-use':
@@ -46,11 +52,29 @@ export const referenceSet: SequentialModel<ReferenceState, ReferenceOperation> =
     }
   },
   observes: ({ kind }) => kind === 'in-use' || kind === 'read',
-  fingerprint: ({ nodes, deletedBy }) => JSON.stringify([nodes, deletedBy]),
+  fingerprint: ({ nodes, unclaimed, deletedBy }) => JSON.stringify([nodes, unclaimed, deletedBy]),
 }
 
-function add(nodes: readonly string[], { node }: { readonly node: string }): readonly string[] {
-  return nodes.includes(node) ? nodes : [...nodes, node].sort()
+function add(
+  state: ReferenceState,
+  { node, isUnclaimed = false }: Extract<ReferenceOperation, { kind: 'add' }>,
+): ReferenceState {
+  const { nodes, unclaimed } = drop(state, node)
+  const wasClaimed = state.nodes.includes(node) && !state.unclaimed.includes(node)
+  return {
+    ...state,
+    nodes: [...nodes, node].sort(),
+    unclaimed: isUnclaimed && !wasClaimed ? [...unclaimed, node].sort() : unclaimed,
+  }
+}
+
+function drop(state: ReferenceState, node: string): ReferenceState {
+  const isOther = (other: string): boolean => other !== node
+  return {
+    ...state,
+    nodes: state.nodes.filter(isOther),
+    unclaimed: state.unclaimed.filter(isOther),
+  }
 }
 
 // A list with a node in it twice is longer than the set and therefore not the same.

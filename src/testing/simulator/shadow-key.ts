@@ -1,5 +1,5 @@
 import type { Change } from '../../law/changes.ts'
-import type { Hold, HoldEnd, Mode, Namespace, Step, Waiter } from '../../law/view.ts'
+import type { Hold, HoldEnd, Mode, Namespace, Reference, Step, Waiter } from '../../law/view.ts'
 
 /** A hold as the witness remembers it: a copy of its own, which the engine cannot change. */
 export interface ShadowHold {
@@ -35,7 +35,8 @@ export type Effect =
   | { readonly kind: 'hold-ended'; readonly owner: string; readonly end: HoldEnd }
   | { readonly kind: 'waiter-set'; readonly waiter: ShadowWaiter }
   | { readonly kind: 'waiter-gone'; readonly waiter: ShadowWaiter; readonly answer: string }
-  | { readonly kind: 'reference-added' | 'reference-dropped'; readonly node: string }
+  | { readonly kind: 'reference-set'; readonly reference: Reference }
+  | { readonly kind: 'reference-dropped'; readonly node: string }
   | { readonly kind: 'references-cleared' }
   | { readonly kind: 'success-remembered'; readonly type: string; readonly text: string }
   | { readonly kind: 'success-forgotten'; readonly type: string }
@@ -136,8 +137,8 @@ export class ShadowKey {
       case 'waiter-gone':
         this.waiters = this.waiters.filter((waiter) => !isSame(waiter, effect.waiter))
         break
-      case 'reference-added':
-        this.references.add(effect.node)
+      case 'reference-set':
+        this.references.add(effect.reference.node)
         break
       case 'reference-dropped':
         this.references.delete(effect.node)

@@ -6,7 +6,12 @@ import { RecordWriter } from '../../../src/engines/embedded/record-writer.ts'
 import type { Change } from '../../../src/law/changes.ts'
 import type { Hold } from '../../../src/law/view.ts'
 
-const RECKONING = { nowMs: 5_000, claimWindowMs: 10_000, retentionMs: 300_000 }
+const RECKONING = {
+  nowMs: 5_000,
+  claimWindowMs: 10_000,
+  referencePatienceMs: 90_000,
+  retentionMs: 300_000,
+}
 
 const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 })
 const maybe = fc.option(name, { nil: undefined })
@@ -84,9 +89,13 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     }),
   }),
   fc.record({
-    kind: fc.constantFrom('reference-added' as const, 'reference-dropped' as const),
-    node: name,
+    kind: fc.constant('reference-set' as const),
+    reference: fc.record({
+      node: name,
+      claimByMs: fc.constantFrom(null, RECKONING.nowMs + RECKONING.referencePatienceMs),
+    }),
   }),
+  fc.record({ kind: fc.constant('reference-dropped' as const), node: name }),
   fc.constant({ kind: 'references-cleared' as const }),
   fc.record({
     kind: fc.constant('success-remembered' as const),
@@ -121,7 +130,7 @@ it('what was written is read back the same, for every change that lasts', () => 
 
 it('a record that ends too early is a defect, not a value', () => {
   const writer = new RecordWriter()
-  writeChange(writer, { kind: 'reference-added', node: 'node-a' })
+  writeChange(writer, { kind: 'reference-dropped', node: 'node-a' })
   const record = Buffer.from(writer.take())
   for (let length = 1; length < record.length; length += 1) {
     const reader = new RecordReader(record.subarray(0, length))

@@ -75,7 +75,7 @@ describe.each([SQLITE, POSTGRES, MYSQL])('a database of $name', (kind) => {
   })
 
   it('replaces a row that is there, and leaves the others', async () => {
-    const row = { key_id: 1, node: 'n', since_ms: 1 }
+    const row = { key_id: 1, node: 'n', since_ms: 1, claim_by_ms: null }
     const { db, dialect } = database
     const put = (rows: readonly (typeof row)[]): Promise<unknown> =>
       dialect.run(db, [dialect.upsert('holdfast_refs', { by: ['key_id', 'node'], rows })])

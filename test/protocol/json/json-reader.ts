@@ -61,7 +61,11 @@ export function readReply(query: Query, body: unknown): ReplyOf<Query> {
       }
     }
     case 'references':
-      return { resource: members['resource'] as string, nodes: members['nodes'] as string[] }
+      return {
+        resource: members['resource'] as string,
+        nodes: members['nodes'] as string[],
+        unclaimed: members['unclaimed'] as string[],
+      }
     case 'stats':
       return camelKeys(members) as unknown as ReplyOf<typeof query>
     case 'history':

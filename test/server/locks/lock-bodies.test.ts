@@ -267,7 +267,7 @@ describe('the contract over HTTP', () => {
     const skipped = await rig.post('/v1/begin', { ...pull, node: 'n' })
     expect(skipped.body).toEqual({ outcome: 'skip', value: { layers: [1] } })
     const { body: references } = await rig.call('/v1/references?resource=r')
-    expect(references).toEqual({ resource: 'r', count: 2, nodes: ['m', 'n'] })
+    expect(references).toEqual({ resource: 'r', count: 2, nodes: ['m', 'n'], unclaimed: [] })
     const { body: shown } = await rig.call('/v1/locks/r?kind=operation')
     expect(shown).toMatchObject({
       references: ['m', 'n'],

@@ -224,3 +224,79 @@ describe('references', () => {
     })
   })
 })
+
+/** Longer than a node may take to come for its answer. */
+const PATIENCE_MS = 90_000
+
+describe('the reference of a node that waits', () => {
+  const nodes = async (): Promise<unknown> =>
+    (await rig.get('/refs?resource_id=layer')).body['nodes']
+
+  /** Node B waits, node A succeeds, and time enough passes for whatever node B does not claim. */
+  async function skipInQueue(after: () => Promise<unknown>): Promise<void> {
+    await rig.lock({ node_id: 'node-a', version: '7' })
+    await rig.lock({ node_id: 'node-b', version: '7' })
+    await rig.lock({ node_id: 'dead', version: '7' })
+    await rig.unlock({ node_id: 'node-a' })
+    await after()
+    await rig.roundTrips()
+    await rig.advance(PATIENCE_MS)
+  }
+
+  it('is lost when the node is not heard of', async () => {
+    await open()
+    await skipInQueue(() => Promise.resolve())
+    expect(await nodes()).toEqual(['node-a'])
+  })
+
+  it.each([
+    ['asks', () => rig.lock({ node_id: 'node-b', version: '7' })],
+    ['polls', () => rig.poll('node-b', { version: '7' })],
+    [
+      'listens under its name',
+      async () => (await rig.subscribe({ node_id: 'node-b' })).untilEvents(1),
+    ],
+  ])('stays when the node %s', async (_, claim) => {
+    await open()
+    await skipInQueue(claim)
+    expect(await nodes()).toEqual(['node-a', 'node-b'])
+  })
+
+  it('stays when the node was listening under its name', async () => {
+    await open()
+    const stream = await rig.subscribe({ node_id: 'node-b' })
+    await skipInQueue(() =>
+      stream.until(() => stream.events.some(({ success }) => success === true)),
+    )
+    expect(await nodes()).toEqual(['node-a', 'node-b'])
+  })
+
+  it('stays when any stream without a name was told, which may be that of the node', async () => {
+    await open()
+    const stream = await rig.subscribe()
+    await skipInQueue(() =>
+      stream.until(() => stream.events.some(({ success }) => success === true)),
+    )
+    expect(await nodes()).toEqual(['node-a', 'node-b', 'dead'])
+  })
+
+  it('stays of a node that only listens as it was: none', async () => {
+    await open()
+    await rig.lock({ node_id: 'node-a' })
+    const stream = await rig.subscribe({ node_id: 'node-c' })
+    await rig.unlock({ node_id: 'node-a' })
+    await stream.until(() => stream.events.some(({ success }) => success === true))
+    await rig.roundTrips()
+    expect(await nodes()).toEqual(['node-a'])
+  })
+
+  it.each(['client', 'mutex'] as const)(
+    'is never counted in coordination %s',
+    async (coordination) => {
+      await open({ coordination })
+      const stream = await rig.subscribe({ node_id: 'node-b' })
+      await skipInQueue(async () => void (await stream.untilEvents(1)))
+      expect(await nodes()).toEqual([])
+    },
+  )
+})
