@@ -4,6 +4,7 @@ import type { Decision, Draft } from './draft.ts'
 import { copyHold, dropStep, toGranted } from './hold-steps.ts'
 import { dismiss, moveQueue } from './queue.ts'
 import { endByOthers, refuseStranger } from './release.ts'
+import { losesHolds, losesPlaces } from './sessions.ts'
 import type { HoldEnd, Step } from './view.ts'
 
 /** Leave the queue. A grant that was made there and that its owner has not taken is undone. */
@@ -90,10 +91,13 @@ export function undoSteps(
   return undone
 }
 
-/** The session ended: its holds as failed, its waiters leave. */
-export function leave(draft: Draft, command: Leave): Decision {
-  const { session } = command
-  const waiters = [...draft.view.waitersIn(session)]
+/**
+ * The session has ended: its waiters leave, and its holds end as failed. Or its client was silent for the
+ * grace: its waiters leave, and each hold stays until its lease runs out, except in a stream session.
+ */
+export function leave(draft: Draft, { session }: Leave): Decision {
+  const known = draft.view.session(session)
+  const waiters = losesPlaces(known, draft.nowMs) ? [...draft.view.waitersIn(session)] : []
   let count = 0
   for (const { owner, requestId } of waiters) {
     const waiter = draft.waiter(owner, requestId)
@@ -101,12 +105,14 @@ export function leave(draft: Draft, command: Leave): Decision {
     dismiss(draft, waiter, { kind: 'refused', code: 'disconnected' })
     count += 1
   }
-  // A waiter may have become a holder in this very decision, because what it waited for was over.
-  for (const { owner } of [...draft.view.holdsIn(session), ...waiters]) {
-    const hold = draft.hold(owner)
-    if (hold?.session !== session) continue
-    endByOthers(draft, hold, 'disconnected')
-    count += 1
+  if (losesHolds(known, draft.nowMs)) {
+    // A waiter may have become a holder in this very decision, because what it waited for was over.
+    for (const { owner } of [...draft.view.holdsIn(session), ...waiters]) {
+      const hold = draft.hold(owner)
+      if (hold?.session !== session) continue
+      endByOthers(draft, hold, 'disconnected')
+      count += 1
+    }
   }
   if (count > 0) moveQueue(draft)
   return draft.decided({ kind: 'swept', count })

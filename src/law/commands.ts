@@ -125,7 +125,7 @@ export interface OpenSession {
   readonly kind: 'open-session'
   readonly session: string
   readonly graceMs: number
-  /** Default true: hearing from the client renews the leases of its holds. */
+  /** Default true: a heartbeat of the client renews the leases of its holds. */
   readonly keepsLeases?: boolean | undefined
 }
 
@@ -158,7 +158,10 @@ export interface Expire {
   readonly kind: 'expire'
 }
 
-/** Decided on each key of a session that ended. */
+/**
+ * Decided on each key of a session that ended, or whose client was silent for the grace. A session that is
+ * not in the view has ended.
+ */
 export interface Leave {
   readonly kind: 'leave'
   readonly session: string

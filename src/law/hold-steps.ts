@@ -282,7 +282,7 @@ export function isRemembered(
   return claim.operation === undefined || requestId !== claim.owner
 }
 
-/** The lease as it stands, with what a live session adds to it. */
+/** The lease as it stands: a heartbeat of the session has renewed it for the hold's own ttl. */
 export function leaseAtMsOf(view: KeyView, hold: Hold): number {
   const session = hold.session === undefined ? undefined : view.session(hold.session)
   if (!session?.keepsLeases) return hold.leaseAtMs

@@ -68,7 +68,7 @@ export interface Unreferenced {
   readonly count: number
 }
 
-/** `resumed`: the session was known and alive, and nothing of it was lost. */
+/** `resumed`: the session was known. What has run out or left meanwhile is not in it any more. */
 export interface SessionOpened {
   readonly kind: 'session-opened'
   readonly resumed: boolean
@@ -92,7 +92,8 @@ export interface Swept {
 /**
  * - `held`: somebody else has it, or is ahead in the queue, and the request does not wait.
  * - `timeout`: the wait's deadline passed. `cancelled`: it was cancelled. `abandoned`: nobody was in
- *   touch with the waiter for too long, or its connection broke. `disconnected`: its session ended.
+ *   touch with the waiter for too long, or its connection broke. `disconnected`: its session ended, or the
+ *   client of the session was silent for the grace.
  * - `upgrade_conflict`: another holder already waits to upgrade. `deadlock`: waiting would close a cycle.
  * - `not_holder`, `stale_token`: the caller does not hold it, or holds it under another token.
  * - `ended`: a replay of a request that was granted and has ended since; see `end`.

@@ -2,7 +2,7 @@ import type { SessionCommand } from './commands.ts'
 import type { Outcome, Refused } from './outcomes.ts'
 import type { Session } from './view.ts'
 
-/** What becomes of a session's own record; its keys are decided one by one with `leave`. */
+/** What a command changes on a session's own record; its keys are decided one by one with `leave`. */
 export interface SessionDecision {
   /** The record from now on; `null` when the session ends; `undefined` when nothing changes. */
   readonly session: Session | null | undefined
@@ -12,8 +12,8 @@ export interface SessionDecision {
 export const NO_SESSION: Refused = Object.freeze({ kind: 'refused', code: 'no_session' })
 
 /**
- * Decide on a session. The caller has ended it already if it was silent for too long, so `known` is
- * alive. The number of ended holds and waiters in the outcome of a close is the caller's to fill in.
+ * Decide on a session. If its client was silent for the grace, the engine has seen to that before. The
+ * engine fills in the number of ended holds and waiters in the outcome of a close.
  */
 export function decideSession(
   known: Session | undefined,
@@ -40,7 +40,20 @@ export function decideSession(
   }
 }
 
-/** Silence counts from the last thing received from the client. */
+/** When the grace of a client is over that is not heard from again. */
 export function silentAtMs(session: Session): number {
   return session.heardAtMs + session.graceMs
+}
+
+/** Whether a session that is `undefined` has ended, or the client of one that is there was silent for the grace. */
+export function losesPlaces(session: Session | undefined, nowMs: number): boolean {
+  return session === undefined || silentAtMs(session) <= nowMs
+}
+
+/**
+ * Whether its holds end too. Where heartbeats renew leases, a silent client keeps each hold until the lease
+ * runs out, and the session stays for as long as it has holds.
+ */
+export function losesHolds(session: Session | undefined, nowMs: number): boolean {
+  return session === undefined || (!session.keepsLeases && losesPlaces(session, nowMs))
 }

@@ -92,8 +92,9 @@ export interface Waiter {
 
 export interface Session {
   readonly id: string
+  /** How long a silent client keeps its places, and the holds of a stream session. */
   readonly graceMs: number
-  /** Whether hearing from the client renews the leases of its holds, or only keeps the session. */
+  /** Whether a heartbeat renews every hold for its own ttl. Of a stream session it renews none. */
   readonly keepsLeases: boolean
   /** When something was last received from the client. */
   readonly heardAtMs: number

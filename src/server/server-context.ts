@@ -32,7 +32,7 @@ export interface ServerContext {
   readonly failures: FailureReport
   /** What is counted as it happens, and the registry of everything that is. */
   readonly metrics: ServerMetrics
-  /** How long a broken connection may be gone before what hung on it ends. */
+  /** How long a waiter keeps its place, and a stream session its holds, after the connection broke. */
   readonly sessionGraceMs: number
   /** Every change of the engine, told to streams, sessions, metrics. */
   readonly events: EventHub

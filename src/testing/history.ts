@@ -109,9 +109,10 @@ export interface HistoryEntry extends HistoryCall, HistoryAnswer {
 }
 
 /**
- * Something that happened beside the operations. Three names mean something to the checks:
+ * Something that happened beside the operations. Four names mean something to the checks:
  * `lost` (an owner was told that its hold is gone), `expired` (the engine reported that it ended a
- * hold because its lease had passed) and `disconnect` (the harness broke the connection of `proc`).
+ * hold because its lease had passed), `disconnect` (the harness broke the connection of `proc`) and
+ * `silence` (the client of `session` was not heard for the grace, and lost its places).
  * Every other name is a deed of the nemesis; `crash` and `restart` may empty a queue.
  */
 export interface HistoryMark {

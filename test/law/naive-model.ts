@@ -95,9 +95,14 @@ function force(turn: Turn, owner: string | undefined): Outcome {
   return { kind: 'forced', count: holds.length }
 }
 
-function leaveSession(turn: Turn, session: string): Outcome {
-  const waiters = turn.key.queue.filter((waiter) => waiter.session === session)
-  const holds = turn.key.holds.filter((hold) => hold.session === session)
+/** An ended session loses all. A silent client loses its places, and in a stream session its holds too. */
+function leaveSession(turn: Turn, id: string): Outcome {
+  const session = turn.world.sessions.get(id)
+  const isSilent = session !== undefined && turn.now - session.heardAtMs >= session.graceMs
+  const hasEnded = session === undefined || (isSilent && !session.keepsLeases)
+  const isOurs = (one: { session: string | undefined }): boolean => one.session === id
+  const waiters = hasEnded || isSilent ? turn.key.queue.filter(isOurs) : []
+  const holds = hasEnded ? turn.key.holds.filter(isOurs) : []
   for (const waiter of waiters) leave(turn, waiter, refused('disconnected'))
   for (const hold of holds) endHold(turn, hold, 'disconnected')
   moveQueue(turn)

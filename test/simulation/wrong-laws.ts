@@ -107,6 +107,11 @@ export const WRONG_LAWS: readonly (readonly [name: string, law: Law, property: R
     /S6/,
   ],
   [
+    'a silent client loses holds whose leases last',
+    lawSeeing((_, { kind }) => (kind === 'leave' ? { session: () => undefined } : undefined)),
+    /S17/,
+  ],
+  [
     'an upgrade keeps its token',
     lawWith((decision, view) =>
       mapHolds(decision, (change) => {

@@ -82,7 +82,8 @@ export const SETTINGS: readonly Setting[] = [
     kind: { is: 'duration', minMs: GRACE_MS_MIN, maxMs: GRACE_MS_MAX },
     takes: 'TIME',
     default: '5s',
-    meaning: 'how long a broken connection may be gone',
+    meaning:
+      'how long a waiter keeps its place, and a stream session its holds, after the connection broke',
   },
   {
     name: 'waiter-patience',

@@ -14,7 +14,7 @@ interface DueOnKey {
 
 /** What is to be done about what came due. */
 export interface ExpiryHandler {
-  /** A session was silent for too long and has ended. */
+  /** The client of a session was silent for the grace, and the session has nothing left. */
   sessionEnded(id: string): void
   /** An open `begin` has waited as long as it wanted. */
   callDue(call: OpenCall, nowMs: number): void
@@ -23,8 +23,8 @@ export interface ExpiryHandler {
 const EXPIRE = Object.freeze({ kind: 'expire' })
 
 /**
- * End everything that is due: sessions that fell silent, then leases, claims, deadlines and memories,
- * each as the law decides on its key. Returns how many holds and waiters ended.
+ * End everything that is due: what silent clients lose with their grace, then leases, claims, deadlines and
+ * memories, each as the law decides on its key. Returns how many holds and waiters ended.
  *
  * This runs before every command and when the engine's one timer fires, so that no decision ever sees
  * anything expired, and expiry needs no one to ask.
@@ -37,8 +37,8 @@ export function expireDue(table: LockTable, handler: ExpiryHandler, nowMs: numbe
   collect(table, nowMs, { keys, sessions, calls })
   let count = 0
   for (const session of sessions) {
-    count += table.endSession(session.id, nowMs)
-    handler.sessionEnded(session.id)
+    count += table.leaveSession(session, nowMs)
+    if (!table.sessions.has(session.id)) handler.sessionEnded(session.id)
   }
   for (const [state, due] of keys) count += expireKey(table, { state, due }, nowMs)
   for (const call of calls) handler.callDue(call, nowMs)

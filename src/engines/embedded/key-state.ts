@@ -172,7 +172,8 @@ export class KeyState implements KeyView {
   }
 
   session(id: string): Session | undefined {
-    return this.shard.table.sessions.get(id)
+    const session = this.shard.table.sessions.get(id)
+    return session?.hasEnded === false ? session : undefined
   }
 
   /** A session may hold ten thousand keys, and a key may have as many holds: the fewer are looked at. */

@@ -201,7 +201,7 @@ export class LockTable implements KnownNames {
     const record = state.setHold(hold)
     if (state.holdCount > before) {
       this.holdCount += 1
-      if (record.session !== undefined) this.sessions.get(record.session)?.holds.add(record)
+      this.#sessionOf(record)?.holds.add(record)
     }
     if (hold.token > state.shard.token) state.shard.token = hold.token
     this.heap.update(record)
@@ -212,7 +212,14 @@ export class LockTable implements KnownNames {
     if (record === undefined) return
     this.holdCount -= 1
     this.heap.remove(record)
-    if (record.session !== undefined) this.sessions.get(record.session)?.holds.delete(record)
+    const session = this.#sessionOf(record)
+    session?.holds.delete(record)
+    // The last hold of a silent client: the session is due, and ends.
+    if (session?.heapIndex === -1 && session.holds.size === 0) this.heap.update(session)
+  }
+
+  #sessionOf({ session }: Hold | Waiter): SessionRecord | undefined {
+    return session === undefined ? undefined : this.sessions.get(session)
   }
 
   #addWaiter(state: KeyState, waiter: Waiter): void {
@@ -220,7 +227,9 @@ export class LockTable implements KnownNames {
     this.waiterCount += 1
     this.heap.update(record)
     if (state.graph !== undefined) this.parties.add(record)
-    if (record.session !== undefined) this.sessions.get(record.session)?.waiters.add(record)
+    const session = this.#sessionOf(record)
+    session?.waiters.add(record)
+    if (session?.heapIndex === -1) this.heap.update(session)
   }
 
   #keepWaiter(state: KeyState, waiter: Waiter): void {
@@ -243,7 +252,7 @@ export class LockTable implements KnownNames {
     this.waiterCount -= 1
     this.heap.remove(record)
     if (state.graph !== undefined) this.parties.remove(record)
-    if (record.session !== undefined) this.sessions.get(record.session)?.waiters.delete(record)
+    this.#sessionOf(record)?.waiters.delete(record)
     const { calls } = record
     // What left may be kept for a while by the tables of maps that it was in; its callers must not be.
     record.calls = undefined
@@ -311,14 +320,25 @@ export class LockTable implements KnownNames {
   endSession(id: string, nowMs: number): number {
     const record = this.sessions.get(id)
     if (record === undefined) return 0
-    this.heap.remove(record)
+    record.hasEnded = true
+    return this.leaveSession(record, nowMs)
+  }
+
+  /**
+   * A session has ended, or its client was silent for the grace: each of its keys decides what that means
+   * there. A session that has nothing left is forgotten. Returns how many holds and waiters ended.
+   */
+  leaveSession(record: SessionRecord, nowMs: number): number {
+    const { id, holds, waiters } = record
     let ended = 0
-    const states = new Set([...record.holds, ...record.waiters].map(({ state }) => state))
-    for (const state of states) {
+    for (const state of new Set([...holds, ...waiters].map((one) => one.state))) {
       const outcome = this.decide(state, { kind: 'leave', session: id }, nowMs)
       if (outcome.kind === 'swept') ended += outcome.count
     }
-    this.sessions.delete(id)
+    if (holds.size === 0) {
+      this.heap.remove(record)
+      this.sessions.delete(id)
+    }
     return ended
   }
 }

@@ -5,12 +5,17 @@ import type { HoldRecord } from './hold-record.ts'
 import { Roster } from './roster.ts'
 import type { WaiterRecord } from './waiter-record.ts'
 
-/** A session as the table keeps it: what it was told at last, and what ends with it. */
+/**
+ * A session as the table keeps it: what it was told at last, and what it has. It is in the heap unless its
+ * client is silent and it has holds alone: then it ends with the last of them.
+ */
 export class SessionRecord implements Session, DueItem {
   readonly id: string
   graceMs = 0
   keepsLeases = true
   heardAtMs = 0
+  /** No decision sees it any more; what it has is about to end. */
+  hasEnded = false
   heapIndex = -1
   readonly holds: Roster<HoldRecord> = new Roster()
   readonly waiters: Roster<WaiterRecord> = new Roster()

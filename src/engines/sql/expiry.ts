@@ -67,7 +67,7 @@ export class Expiry {
     let count = 0
     for (;;) {
       const due = await this.#options.transactor.run((db) => this.#findDue(db, options))
-      for (const id of due.sessions) count += await this.#options.sessions.end(id)
+      for (const id of due.sessions) count += await this.#options.sessions.settle(id)
       const outcomes = await Promise.all(due.keys.map((name) => this.#options.decide(name, EXPIRE)))
       for (const one of outcomes) if (one.kind === 'swept') count += one.count
       if (due.keys.length < SWEEP_MAX) {

@@ -6,8 +6,9 @@ export function sessionsOf(jobs: readonly KeyJob[], cache: SnapshotCache): Set<s
   const sessions = new Set<string>()
   for (const { name, command } of jobs) {
     for (const id of cache.peek(name)?.sessions() ?? []) sessions.add(id)
-    if (command.kind !== 'acquire' && command.kind !== 'begin') continue
-    if (command.session !== undefined) sessions.add(command.session)
+    const isNaming =
+      command.kind === 'acquire' || command.kind === 'begin' || command.kind === 'leave'
+    if (isNaming && command.session !== undefined) sessions.add(command.session)
   }
   return sessions
 }

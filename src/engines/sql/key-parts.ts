@@ -1,10 +1,12 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { unreachable } from '../../law/assert.ts'
+import { losesHolds } from '../../law/sessions.ts'
+import type { Session } from '../../law/view.ts'
 import type { KeySnapshot } from './key-snapshot.ts'
 import type { KeyPart } from './missing-part.ts'
 import { toHold, toReference, toRemembered, toSession, toWaiter } from './row-codec.ts'
 import type { SessionTable } from './schema.ts'
-import type { SqlDialect } from './sql-dialect.ts'
+import type { Connection, SqlDialect } from './sql-dialect.ts'
 import { joined, type Rows, type Statement, statement, words } from './statement.ts'
 import type { TransactionContext } from './transaction-context.ts'
 
@@ -93,10 +95,7 @@ async function loadHolds(
   }
 }
 
-/**
- * A session that has ended, or was silent for too long, does not exist any more, even if what it had is
- * still there. Nobody ends one while a transaction looks at it here.
- */
+/** No other transaction ends one of these sessions while this one looks at it. */
 export function selectSessions(
   { dialect, isReading }: { readonly dialect: SqlDialect; readonly isReading: boolean },
   ids: Iterable<string>,
@@ -106,7 +105,10 @@ export function selectSessions(
   return statement`select * from ${from} where id in (${joined([...ids].sort())}) ${lock}`
 }
 
-/** What was found of these. */
+/**
+ * What was found of these. A session that has ended does not exist any more, even if what it had is still
+ * there; nor does a stream session whose client was silent for the grace.
+ */
 export function takeSessions(
   { sessions, nowMs }: Pick<TransactionContext, 'sessions' | 'nowMs'>,
   ids: Iterable<string>,
@@ -114,7 +116,8 @@ export function takeSessions(
 ): void {
   for (const id of ids) sessions.set(id, undefined)
   for (const row of rows as unknown as Selectable<SessionTable>[]) {
-    if (row.ended === 0 && row.due_at_ms > nowMs) sessions.set(row.id, toSession(row))
+    const session = toSession(row)
+    if (row.ended === 0 && !losesHolds(session, nowMs)) sessions.set(row.id, session)
   }
 }
 
@@ -122,6 +125,18 @@ async function loadSession(context: TransactionContext, id: string): Promise<voi
   const { db, dialect } = context
   const [rows = []] = await dialect.run(db, [selectSessions(context, [id])])
   takeSessions(context, [id], rows)
+}
+
+/** When the last lease of a silent client runs out; `-Infinity` where the session keeps no hold. */
+export async function findLastLease(db: Connection, session: Session): Promise<number> {
+  if (!session.keepsLeases) return Number.NEGATIVE_INFINITY
+  const { id, heardAtMs } = session
+  const renewedUntil = sql<number>`${heardAtMs} + ttl_ms`
+  const { rows } = await sql<{ last: number | null }>`
+    select max(case when lease_at_ms > ${renewedUntil} then lease_at_ms else ${renewedUntil} end) as last
+    from holdfast_holds where session = ${id}`.execute(db)
+  const last = rows[0]?.last ?? null
+  return last === null ? Number.NEGATIVE_INFINITY : Number(last)
 }
 
 async function loadLanes(

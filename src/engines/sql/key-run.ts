@@ -4,11 +4,12 @@ import type { Law } from '../../law/decide.ts'
 import type { LawEvent } from '../../law/events.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Outcome } from '../../law/outcomes.ts'
+import { losesHolds, losesPlaces } from '../../law/sessions.ts'
 import type { LawSettings } from '../../law/settings.ts'
 import { ABSENT_KEY } from './absent-key.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import { keyOf } from './key-loader.ts'
-import { loadAll, loadPart } from './key-parts.ts'
+import { findLastLease, loadAll, loadPart } from './key-parts.ts'
 import { type Asker, type Departure, KeySnapshot } from './key-snapshot.ts'
 import { removeEmpty, writeKeys } from './key-writer.ts'
 import { writeEvents, writeLetters } from './letters.ts'
@@ -79,23 +80,35 @@ export class KeyRun {
 
   async decide({ name, command, asker }: KeyJob): Promise<Outcome> {
     const snapshot = this.#snapshotOf(name)
-    for (const session of this.#sessionsOver(snapshot)) {
+    await this.#lookForSilent(command)
+    for (const session of this.#sessionsThatLeave(snapshot)) {
       if (command.kind === 'leave' && command.session === session) continue
       await this.#decideOne(snapshot, { kind: 'leave', session }, undefined)
     }
     return this.#decideOne(snapshot, command, asker)
   }
 
-  /** What a session had whose time is over is gone before anything else is decided. */
-  #sessionsOver({ held, queue }: KeySnapshot): Set<string> {
-    const gone = new Set<string>()
-    const over = new Set<string>()
-    for (const [id, session] of this.#context.sessions) if (session === undefined) gone.add(id)
-    if (gone.size === 0) return over
-    for (const { session } of [...held.known(), ...queue.known]) {
-      if (session !== undefined && gone.has(session)) over.add(session)
+  /** A silent client that holds nothing has no session any more, even if no process has settled it yet. */
+  async #lookForSilent(command: KeyCommand): Promise<void> {
+    if (command.kind !== 'acquire' && command.kind !== 'begin') return
+    const { sessions, nowMs } = this.#context
+    const session = sessions.get(command.session ?? '')
+    if (session === undefined || !losesPlaces(session, nowMs)) return
+    const lastLeaseAtMs = await findLastLease(this.#context.db, session)
+    if (lastLeaseAtMs <= nowMs) sessions.set(session.id, undefined)
+  }
+
+  /** What an ended session or a silent client loses is gone before anything else is decided. */
+  #sessionsThatLeave({ held, queue }: KeySnapshot): Set<string> {
+    const { sessions, nowMs } = this.#context
+    const leaving = new Set<string>()
+    if (sessions.size === 0) return leaving
+    const look = (id: string | undefined, loses: typeof losesHolds): void => {
+      if (id !== undefined && sessions.has(id) && loses(sessions.get(id), nowMs)) leaving.add(id)
     }
-    return over
+    for (const { session } of held.known()) look(session, losesHolds)
+    for (const { session } of queue.known) look(session, losesPlaces)
+    return leaving
   }
 
   async #decideOne(

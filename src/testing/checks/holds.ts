@@ -203,7 +203,6 @@ class OpenHold {
     if (session === undefined) return this.#leaseUntil
     const since = this.#first.earliest
     const lease = { ttlMs, since, until: this.#leaseUntil, knownAt }
-    const kept = this.#sessions.keptUntil(session, lease)
-    return Math.min(kept, this.#sessions.trustedUntil(session, knownAt))
+    return this.#sessions.keptUntil(session, lease)
   }
 }

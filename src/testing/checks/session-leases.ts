@@ -3,9 +3,9 @@ import { partitionBy } from '../linearizability.ts'
 import type { HoldEvidence } from './hold-evidence.ts'
 
 /**
- * What heartbeats do for the holds of a session: an acknowledged one renews their leases, and none
- * may be trusted for longer than the grace after the last of them. A history without `session`
- * entries leaves leases as they are.
+ * What heartbeats do for the holds of a session: an acknowledged one renews each for its own ttl. In a
+ * stream session they renew none, and no hold may be trusted for longer than the grace after the last of
+ * them. A history without `session` entries leaves leases as they are.
  */
 export class SessionLeases {
   readonly #beats: Map<string, HistoryEntry[]>
@@ -28,9 +28,8 @@ export class SessionLeases {
   }
 
   /**
-   * How far the heartbeats known at an instant have renewed a lease that would otherwise end at
-   * `until`. One that arrived when the lease had passed revived nothing, and one that was answered
-   * only then may have.
+   * When a lease may end that ends at `until` without the heartbeats known at an instant. A heartbeat
+   * that arrived when the lease had passed revived nothing, and one that was answered only then may have.
    */
   keptUntil(
     session: string,
@@ -42,9 +41,11 @@ export class SessionLeases {
     },
   ): number {
     const { ttlMs, since, knownAt } = lease
+    const known = (this.#beats.get(session) ?? []).filter((beat) => beat.ret <= knownAt)
+    if (known.some((beat) => beat.keepsLeases === false)) {
+      return Math.min(lease.until, this.#graceUntil(known))
+    }
     if (ttlMs === undefined) return Infinity
-    const known = this.#known(session, knownAt)
-    if (known.some((beat) => beat.keepsLeases === false)) return lease.until
     return known
       .filter((beat) => beat.call > since)
       .reduce((until, { call, ret }) => {
@@ -52,15 +53,10 @@ export class SessionLeases {
       }, lease.until)
   }
 
-  /** The end of the grace, by the heartbeats known at an instant. */
-  trustedUntil(session: string, knownAt: number): number {
-    const graces = this.#known(session, knownAt).flatMap((beat) =>
+  #graceUntil(known: readonly HistoryEntry[]): number {
+    const graces = known.flatMap((beat) =>
       beat.ttlMs === undefined ? [] : this.deadline(beat.call, beat.ttlMs),
     )
     return graces.length === 0 ? Infinity : Math.max(...graces)
-  }
-
-  #known(session: string, knownAt: number): HistoryEntry[] {
-    return (this.#beats.get(session) ?? []).filter((beat) => beat.ret <= knownAt)
   }
 }

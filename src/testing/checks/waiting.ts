@@ -27,7 +27,7 @@ export function mayHaveLeft(waiter: LockRequest, by: number, context: WaitingCon
   return marks.some(({ name, at, proc, session }) => {
     if (at < first.call || at > by) return false
     if (name === 'crash' || name === 'restart') return !settings.queueSurvivesRestart
-    if (name !== 'disconnect') return false
+    if (name !== 'disconnect' && name !== 'silence') return false
     return session === undefined ? proc === first.proc : session === first.session
   })
 }

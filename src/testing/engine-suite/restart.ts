@@ -190,20 +190,30 @@ const FACTS: readonly Fact[] = [
     assert.deepEqual(await rig.release('b'), { kind: 'released', reads: 0, writes: 0 })
   }),
 
-  fact('a session and what it holds can be resumed or end', async (rig, restart) => {
-    await rig.openSession('s', 2 * TTL_MS)
-    await rig.openSession('t', 2 * TTL_MS)
-    await rig.grant('a', { session: 's', ttlMs: 20 * TTL_MS })
-    await rig.grant('b', { key: 'other', session: 't', ttlMs: 20 * TTL_MS })
+  fact('a session and what it holds can be resumed or run out', async (rig, restart) => {
+    await rig.openSession('s', TTL_MS)
+    await rig.openSession('t', TTL_MS)
+    await rig.grant('a', { session: 's', ttlMs: 3 * TTL_MS })
+    await rig.grant('b', { key: 'other', session: 't', ttlMs: 3 * TTL_MS })
+    await rig.advance(2 * TTL_MS)
     await restart(rig)
     assert.deepEqual(await rig.holders(), ['a'])
-    const opened = await rig.openSession('s', 2 * TTL_MS)
+    const opened = await rig.openSession('s', TTL_MS)
     assert.deepEqual(opened, { kind: 'session-opened', resumed: true })
-    await rig.advance(1.5 * TTL_MS)
+    await rig.advance(2.5 * TTL_MS)
     await rig.apply({ kind: 'touch-session', session: 's' })
     await rig.advance(1.5 * TTL_MS)
     assert.deepEqual(await rig.holders(), ['a'])
     assert.deepEqual(await rig.holders('other'), [])
+  }),
+
+  fact('a stream session that its client does not resume ends', async (rig, restart) => {
+    await rig.openSession('s', 2 * TTL_MS, false)
+    await rig.grant('a', { session: 's', ttlMs: 20 * TTL_MS })
+    await restart(rig)
+    assert.deepEqual(await rig.holders(), ['a'])
+    await rig.advance(3 * TTL_MS)
+    assert.deepEqual(await rig.holders(), [])
   }),
 
   fact('a second restart changes nothing', async (rig, restart) => {

@@ -9,7 +9,7 @@ const LONG_MS = 20 * GRACE_MS
 const touch = (rig: EngineRig, session = 's') => rig.apply({ kind: 'touch-session', session })
 const close = (rig: EngineRig, session = 's') => rig.apply({ kind: 'close-session', session })
 
-/** A session keeps what its client has while the client is heard of, and no longer than its grace. */
+/** Heartbeats renew the holds of a session; a silent client loses its places with the grace, and its holds with their leases. */
 export const sessionsSuite: EngineSuite = {
   name: 'sessions',
   tests: [
@@ -29,8 +29,101 @@ export const sessionsSuite: EngineSuite = {
       assert.deepEqual(await rig.holders(), [])
     }),
 
-    engineTest('a silent session ends after its grace with all it had', async (rig) => {
+    engineTest('a waiter of a silent client leaves the queue after the grace', async (rig) => {
       await rig.openSession('s', GRACE_MS)
+      await rig.grant('other', { key: 'busy', ttlMs: LONG_MS })
+      const waiting = await rig.wait('a', { key: 'busy', session: 's' })
+      const next = await rig.wait('b', { key: 'busy' })
+      await rig.advance(GRACE_MS / 2)
+      assert.deepEqual(await rig.waiters('busy'), ['a', 'b'])
+      await rig.advance(GRACE_MS)
+      asRefused(await waiting.answer(), 'disconnected')
+      await rig.release('other', { key: 'busy' })
+      asGranted(await next.answer())
+      asRefused(await touch(rig), 'no_session')
+      assert.equal((await rig.stats()).sessions, 0)
+    }),
+
+    engineTest('a silent client keeps each hold until its own lease runs out', async (rig) => {
+      await rig.openSession('s', GRACE_MS)
+      const { token } = await rig.grant('a', { session: 's', ttlMs: 3 * GRACE_MS, requestId: '1' })
+      await rig.grant('a', { key: 'long', session: 's', ttlMs: LONG_MS })
+      await rig.grant('other', { key: 'busy', ttlMs: LONG_MS })
+      const waiting = await rig.wait('a', { key: 'busy', session: 's' })
+      const next = await rig.wait('b')
+      await rig.advance(2 * GRACE_MS)
+      asRefused(await waiting.answer(), 'disconnected')
+      assert.equal((await rig.inspect()).holders[0]?.token, token)
+      assert.equal((await rig.stats()).sessions, 1)
+      await rig.advance(2 * GRACE_MS)
+      asGranted(await next.answer())
+      const replay = await rig.refuse('a', 'ended', { requestId: '1' })
+      assert.equal(replay.end, 'expired')
+      assert.deepEqual(await rig.holders('long'), ['a'])
+    }),
+
+    engineTest('a client that returns after the grace still has its holds', async (rig) => {
+      await rig.openSession('s', GRACE_MS)
+      const { token } = await rig.grant('a', { session: 's', ttlMs: 3 * GRACE_MS })
+      await rig.advance(2.5 * GRACE_MS)
+      const back = await rig.openSession('s', GRACE_MS)
+      assert.deepEqual(back, { kind: 'session-opened', resumed: true })
+      await rig.advance(2.5 * GRACE_MS)
+      assert.equal((await rig.inspect()).holders[0]?.token, token)
+      await rig.advance(GRACE_MS)
+      assert.deepEqual(await rig.holders(), [])
+    }),
+
+    engineTest('a session of a silent client ends with its last hold', async (rig) => {
+      await rig.openSession('s', GRACE_MS)
+      await rig.grant('a', { session: 's', ttlMs: 2 * GRACE_MS })
+      await rig.grant('a', { key: 'other', session: 's', ttlMs: 4 * GRACE_MS })
+      await rig.advance(3 * GRACE_MS)
+      assert.deepEqual(await touch(rig), { kind: 'session-touched' })
+      await rig.advance(5 * GRACE_MS)
+      assert.deepEqual(await rig.holders('other'), [])
+      asRefused(await touch(rig), 'no_session')
+      assert.equal((await rig.stats()).sessions, 0)
+    }),
+
+    engineTest('a silent client whose last hold is released has no session', async (rig) => {
+      await rig.openSession('s', GRACE_MS)
+      const requestId = 'late'
+      await rig.grant('a', { session: 's', ttlMs: LONG_MS })
+      await rig.advance(2 * GRACE_MS)
+      await rig.release('a', { requestId })
+      await rig.advance(LONG_MS)
+      asRefused(await touch(rig), 'no_session')
+      assert.equal((await rig.stats()).sessions, 0)
+    }),
+
+    engineTest('a heartbeat renews every hold for its own ttl', async (rig) => {
+      await rig.openSession('s', GRACE_MS)
+      await rig.grant('a', { session: 's', ttlMs: TTL_MS })
+      await rig.grant('a', { key: 'long', session: 's', ttlMs: LONG_MS })
+      for (let round = 0; round < 8; round += 1) {
+        await rig.advance(TTL_MS / 2)
+        assert.deepEqual(await touch(rig), { kind: 'session-touched' })
+      }
+      assert.deepEqual(await rig.holders(), ['a'])
+      const left = async (key?: string): Promise<number> =>
+        (await rig.inspect(key)).holders[0]?.leaseMs ?? 0
+      rig.assertLeft(await left(), TTL_MS)
+      rig.assertLeft(await left('long'), LONG_MS)
+      await rig.refuse('b', 'held')
+    }),
+
+    engineTest('a hold of a silent client ends with its lease, before the grace', async (rig) => {
+      await rig.openSession('s', 4 * TTL_MS)
+      await rig.grant('a', { session: 's', ttlMs: TTL_MS })
+      await rig.advance(2 * TTL_MS)
+      await touch(rig)
+      assert.deepEqual(await rig.holders(), [])
+      await rig.grant('b')
+    }),
+
+    engineTest('a stream session ends with the grace, and its holds with it', async (rig) => {
+      await rig.openSession('s', GRACE_MS, false)
       await rig.grant('a', { session: 's', ttlMs: LONG_MS, requestId: '1' })
       await rig.grant('other', { key: 'busy', ttlMs: LONG_MS })
       const waiting = await rig.wait('a', { key: 'busy', session: 's' })
@@ -40,36 +133,13 @@ export const sessionsSuite: EngineSuite = {
       await rig.advance(GRACE_MS)
       asGranted(await next.answer())
       asRefused(await waiting.answer(), 'disconnected')
-      assert.equal((await rig.inspect('busy')).queueLength, 0)
       const replay = await rig.refuse('a', 'ended', { requestId: '1' })
       assert.equal(replay.end, 'disconnected')
       asRefused(await touch(rig), 'no_session')
       assert.equal((await rig.stats()).sessions, 0)
     }),
 
-    engineTest('a session that is heard of keeps its holds past their leases', async (rig) => {
-      await rig.openSession('s', GRACE_MS)
-      await rig.grant('a', { session: 's', ttlMs: TTL_MS })
-      for (let round = 0; round < 8; round += 1) {
-        await rig.advance(TTL_MS / 2)
-        assert.deepEqual(await touch(rig), { kind: 'session-touched' })
-      }
-      assert.deepEqual(await rig.holders(), ['a'])
-      const left = (await rig.inspect()).holders[0]?.leaseMs ?? 0
-      rig.assertLeft(left, TTL_MS)
-      await rig.refuse('b', 'held')
-    }),
-
-    engineTest('a hold in a quiet session ends with its lease', async (rig) => {
-      await rig.openSession('s', 4 * TTL_MS)
-      await rig.grant('a', { session: 's', ttlMs: TTL_MS })
-      await rig.advance(2 * TTL_MS)
-      await touch(rig)
-      assert.deepEqual(await rig.holders(), [])
-      await rig.grant('b')
-    }),
-
-    engineTest('a session that does not keep leases leaves them to their holders', async (rig) => {
+    engineTest('the heartbeats of a stream session renew no lease', async (rig) => {
       await rig.openSession('s', GRACE_MS, false)
       await rig.grant('a', { session: 's', ttlMs: TTL_MS })
       await rig.advance(0.75 * TTL_MS)

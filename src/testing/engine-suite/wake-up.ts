@@ -41,8 +41,17 @@ export const wakeUpSuite: EngineSuite = {
       asGranted(await wait.answer())
     }),
 
-    engineTest('a session that falls silent wakes the next waiter', async (rig) => {
+    engineTest('a waiter of a silent client that leaves wakes the next waiter', async (rig) => {
       await rig.openSession('s', TTL_MS)
+      await rig.grant('a', { mode: 'read', ttlMs: 20 * TTL_MS })
+      await rig.queue('b', { session: 's' })
+      const wait = await rig.wait('c', { mode: 'read' })
+      await rig.advance(1.5 * TTL_MS)
+      asGranted(await wait.answer())
+    }),
+
+    engineTest('the end of a stream session wakes the next waiter', async (rig) => {
+      await rig.openSession('s', TTL_MS, false)
       await rig.grant('a', { session: 's', ttlMs: 20 * TTL_MS })
       const wait = await rig.wait('b')
       await rig.advance(1.5 * TTL_MS)

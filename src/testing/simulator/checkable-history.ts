@@ -5,7 +5,7 @@ import { CROWDED_KEY } from './simulation-plan.ts'
 /**
  * A recorded history in the form that the checks expect, where one entry is one thing that happened:
  *
- * - What was certainly not applied did not happen, nor did the end of a session that a crash took back;
+ * - What was certainly not applied did not happen, nor did what a session lost and a crash took back;
  *   and the crowded key is nobody's.
  * - A `finish` that was sent again under its id took effect once, at the latest when it was first
  *   answered: one entry, from the first call to the first answer.
@@ -19,7 +19,8 @@ export function toCheckableHistory(
 ): HistoryRecord[] {
   const applied = history.filter((record) => {
     if (record.kind === 'op') return record.code !== NOT_APPLIED && record.key !== CROWDED_KEY
-    return record.name !== 'disconnect' || !isForgotten(Number(record.detail))
+    const isOfSession = record.name === 'disconnect' || record.name === 'silence'
+    return !isOfSession || !isForgotten(Number(record.detail))
   })
   return toRenewals(mergeFinishes(applied.map(toUnsure)))
 }

@@ -165,7 +165,7 @@ class DecisionCheck {
         steps.every(({ claimByMs }) => (claimByMs ?? Infinity) <= nowMs) ||
         (isAbandoning(command) && steps.every(({ claimByMs }) => claimByMs !== null)),
       cancelled: () => isRecovered || steps.every(({ claimByMs }) => claimByMs !== null),
-      disconnected: () => command.kind === 'leave' && command.session === hold.session,
+      disconnected: () => command.kind === 'leave' && this.#hasLost(command.session, hold),
       forced: () => command.kind === 'force',
       released: () => steps.length === 1 && isOwn(command, owner),
       failed: () => command.kind === 'finish' && !command.success && isOwn(command, owner),
@@ -173,7 +173,15 @@ class DecisionCheck {
     if (!isLegal()) this.#fail('S17 lease', `the hold of ${owner} ended as ${end} and must not`)
   }
 
-  /** With what a session that was heard of adds to it. */
+  /** Its session has ended, or its streams were closed for the grace. Silence alone costs no other session a hold. */
+  #hasLost(session: string, hold: ShadowHold): boolean {
+    const { view, nowMs } = this.#decision
+    const known = view.session(session)
+    if (hold.session !== session) return false
+    return !known || (!known.keepsLeases && known.heardAtMs + known.graceMs <= nowMs)
+  }
+
+  /** With what the heartbeats of its session add to it. */
   #leaseAtMs(hold: ShadowHold): number {
     const session =
       hold.session === undefined ? undefined : this.#decision.view.session(hold.session)

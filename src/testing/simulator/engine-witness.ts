@@ -26,6 +26,8 @@ interface Seen {
 export interface EngineWitnessOptions {
   readonly problems: Problems
   readonly trace: Trace
+  /** Told when the client of a session loses its places, and by which decision. */
+  readonly onPlacesLost: (session: string, index: number) => void
   /** Told when a session ends that has anything, and by which decision. */
   readonly onSessionEnd: (session: string, index: number) => void
 }
@@ -39,6 +41,7 @@ export interface EngineWitnessOptions {
 export class EngineWitness {
   readonly #problems: Problems
   readonly #trace: Trace
+  readonly #onPlacesLost: (session: string, index: number) => void
   readonly #onSessionEnd: (session: string, index: number) => void
   /** Sessions that were said good-bye to. */
   readonly #farewells = new Set<string>()
@@ -65,6 +68,7 @@ export class EngineWitness {
   constructor(options: EngineWitnessOptions) {
     this.#problems = options.problems
     this.#trace = options.trace
+    this.#onPlacesLost = options.onPlacesLost
     this.#onSessionEnd = options.onSessionEnd
   }
 
@@ -137,14 +141,15 @@ export class EngineWitness {
     if (!isOwn) this.#requests.join(key, owner, requestId)
   }
 
-  /** A session ends by its client's word, or because it was silent for longer than its grace. */
+  /** A session ends by its client's word; silence for the grace ends places, and stream sessions. */
   #leave(view: KeyView, id: string, nowMs: number): void {
     const session = view.session(id)
-    const isSilent = session === undefined || session.heardAtMs + session.graceMs <= nowMs
-    if (!isSilent && !this.#farewells.has(id)) {
-      this.#fail('S17 lease', `session ${id} ended although it was heard of`)
+    const isSilent = session !== undefined && session.heardAtMs + session.graceMs <= nowMs
+    if (session === undefined ? !this.#farewells.has(id) : !isSilent) {
+      this.#fail('S17 lease', `session ${id} was left although it was heard of`)
     }
-    this.#onSessionEnd(id, this.#count)
+    if (session?.keepsLeases === true) this.#onPlacesLost(id, this.#count)
+    else this.#onSessionEnd(id, this.#count)
   }
 
   /** The client of a session is about to end it. */

@@ -78,6 +78,8 @@ export class Simulation {
     const seed = new Random(plan.seed)
     this.#witness = new EngineWitness({
       ...{ problems, trace },
+      onPlacesLost: (session, index) =>
+        recorder.mark('silence', { session, detail: String(index) }),
       onSessionEnd: (session, index) =>
         recorder.mark('disconnect', { session, detail: String(index) }),
     })

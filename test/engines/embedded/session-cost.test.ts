@@ -94,7 +94,9 @@ async function costOf(fill: Fill, size: number, isSaid: boolean): Promise<number
   const counting = countingLaw()
   await using engine = openMemoryEngine({ clock, law: counting.law })
   for (let n = 0; n < size; n += 1) {
-    await engine.apply({ kind: 'open-session', session: `s${n}`, graceMs: GRACE_MS })
+    // Silence alone ends the holds of a stream session only.
+    const open = { kind: 'open-session', graceMs: GRACE_MS, keepsLeases: isSaid } as const
+    await engine.apply({ ...open, session: `s${n}` })
   }
   await fill(engine, size)
   const { holds, waiters } = await engine.read({ kind: 'stats' })

@@ -4,10 +4,14 @@ import type { Acquire } from '../../../src/law/commands.ts'
 import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
 import { LockServer } from '../../../src/server/lock-server.ts'
 import { RawClient } from './raw-client.ts'
+import { pass } from '../test-engine.ts'
 import { GRACE_MS, openSessionRig, patience, type SessionRig } from './session-rig.ts'
 
+/** The lease of what is held here. */
+const TTL_MS = 60_000
+
 function acquire(owner: string, fields: Partial<Acquire> = {}): Acquire {
-  return { kind: 'acquire', key: 'k', owner, requestId: '1', ttlMs: 60_000, ...fields }
+  return { kind: 'acquire', key: 'k', owner, requestId: '1', ttlMs: TTL_MS, ...fields }
 }
 
 const forever = { waitMs: Number.POSITIVE_INFINITY }
@@ -126,13 +130,13 @@ describe('a client that comes to a server that was restarted, and does not hear 
   })
 
   it('is told when it comes again that its session had ended', async () => {
-    const [server, session] = await restart((rig) => rig.clock.advance(2 * GRACE_MS))
+    const [server, session] = await restart((rig) => pass(rig.engine, rig.clock, TTL_MS + GRACE_MS))
     const client = await comeBack(server, session)
     expect(client.welcome).toMatchObject({ resumed: false, kept: false })
   })
 
   it('is not vouched for by another connection before', async () => {
-    const [server, session] = await restart((rig) => rig.clock.advance(2 * GRACE_MS))
+    const [server, session] = await restart((rig) => pass(rig.engine, rig.clock, TTL_MS + GRACE_MS))
     const pulse = await RawClient.open(server.url, { session, pulse: true })
     onTestFinished(() => pulse.cut())
     pulse.beat(1)
@@ -228,13 +232,13 @@ describe('a good-bye', () => {
   it('is not what a closed socket says', async () => {
     const rig = await openSessionRig()
     const client = await rig.client()
-    client.ask(1, acquire('a', { session: client.session, ttlMs: 20_000 }))
+    client.ask(1, acquire('a', { session: client.session }))
     await client.hears('outcome', 1)
     client.socket.close(1000)
     await client.closed
-    await rig.clock.advance(GRACE_MS - 1)
+    await pass(rig.engine, rig.clock, TTL_MS - 1)
     expect(await rig.holders('k')).toEqual(['a'])
-    await rig.clock.advance(1)
+    await pass(rig.engine, rig.clock, 1)
     expect(await rig.holders('k')).toEqual([])
   })
 })

@@ -8,6 +8,8 @@ import { GRACE_MS, openSessionRig, patience, type SessionRig } from './session-r
 import { pass as passInLeaps } from '../test-engine.ts'
 
 const BEAT_MS = GRACE_MS / 5
+/** The lease of what is held here. */
+const TTL_MS = 20_000
 
 function acquire(client: RawClient, key: string): Acquire {
   return {
@@ -16,7 +18,7 @@ function acquire(client: RawClient, key: string): Acquire {
     owner: 'a',
     requestId: key,
     session: client.session,
-    ttlMs: 20_000,
+    ttlMs: TTL_MS,
   }
 }
 
@@ -60,7 +62,7 @@ describe('a session', () => {
     expect(await rig.holders('k')).toEqual(['a'])
   })
 
-  it('whose client is silent with its socket open is dropped after the grace', async () => {
+  it('whose client is silent with its socket open is dropped, and its hold ends with the lease', async () => {
     const rig = await openSessionRig()
     const client = await rig.client()
     client.ask(1, acquire(client, 'k'))
@@ -73,8 +75,10 @@ describe('a session', () => {
       waitMs: 60_000,
     })
     await pass(rig, GRACE_MS + 3 * BEAT_MS, async () => {})
-    expect(await next).toMatchObject({ kind: 'granted', token: 2 })
     expect((await client.closed).code).toBe(CLOSE_CODES.silent)
+    expect(await rig.holders('k')).toEqual(['a'])
+    await pass(rig, TTL_MS, async () => {})
+    expect(await next).toMatchObject({ kind: 'granted', token: 2 })
   })
 
   it('is kept by another connection that vouches for it while the main one is silent', async () => {
@@ -107,7 +111,7 @@ describe('a session', () => {
     client.ask(1, acquire(client, 'k'))
     await client.hears('outcome', 1)
     const pulse = await rig.client({ session: client.session, pulse: true })
-    await passInLeaps(rig.engine, rig.clock, 2 * GRACE_MS)
+    await rig.engine.apply({ kind: 'close-session', session: client.session })
     await client.hears('over')
     pulse.beat(1)
     // The server answers a ping when it has read everything before.
@@ -128,7 +132,7 @@ describe('a session', () => {
     await client.hears('outcome', 1)
     // It asks once more, and hears nothing of what is said meanwhile.
     client.socket.pause()
-    await rig.clock.advance(2 * GRACE_MS)
+    await passInLeaps(rig.engine, rig.clock, TTL_MS + GRACE_MS)
     expect(await rig.holders('k')).toEqual([])
     client.ask(2, acquire(client, 'again'))
     await patience.until(() => client.socket.bufferedAmount === 0, 'it was sent')
@@ -174,8 +178,8 @@ describe('a session', () => {
     const client = await rig.client()
     client.ask(1, acquire(client, 'k'))
     await client.hears('outcome', 1)
-    // The server was stopped for longer than the grace, and nothing was read meanwhile.
-    await rig.clock.advance(2 * GRACE_MS)
+    // The server was stopped for longer than the lease, and nothing was read meanwhile.
+    await passInLeaps(rig.engine, rig.clock, TTL_MS + GRACE_MS)
     client.ask(2, acquire(client, 'again'))
     await client.hears('over')
     client.confirm(100)
@@ -189,7 +193,7 @@ describe('a session', () => {
     const client = await rig.client()
     client.ask(1, acquire(client, 'k'))
     await client.hears('outcome', 1)
-    await rig.clock.advance(2 * GRACE_MS)
+    await passInLeaps(rig.engine, rig.clock, TTL_MS + GRACE_MS)
     client.beat(7)
     await client.hears('over')
     expect(client.heard.filter(([name]) => name === 'beat')).toEqual([])
