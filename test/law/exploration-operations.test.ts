@@ -80,7 +80,7 @@ describe('law and naive model agree, and every promise holds, on every way that'
       },
       tickMs: 30_000,
     })
-    exploreAndReport(scope, { states: 1_900, transitions: 20_000 })
+    exploreAndReport(scope, { states: 3_300, transitions: 39_000 })
   })
 
   it.each(['client', 'mutex'] as const)(
