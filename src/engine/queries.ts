@@ -109,8 +109,8 @@ export interface RememberedReply {
 export interface InspectReply {
   readonly namespace: Namespace
   readonly key: string
-  /** The highest token given on this key as far as is known; never lower than any that was. */
-  readonly token: number
+  /** The highest token of its holders; `null` for a key that is free. */
+  readonly token: number | null
   readonly holders: readonly HolderReply[]
   readonly queue: readonly WaiterReply[]
   readonly queueLength: number

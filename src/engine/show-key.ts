@@ -21,6 +21,13 @@ export function showHolder(view: KeyView, hold: Hold, nowMs: number): HolderRepl
   }
 }
 
+/** A free key has none: engines count tokens for many keys together. */
+export function showToken(holds: Iterable<Hold>): number | null {
+  let highest: number | null = null
+  for (const { token } of holds) if (highest === null || token > highest) highest = token
+  return highest
+}
+
 export function showWaiter(
   view: KeyView,
   waiter: Waiter,

@@ -26,7 +26,7 @@ async function untilDropped(): Promise<void> {
   }
 }
 
-async function grants(resource: string): Promise<number> {
+async function tokenOf(resource: string): Promise<number | null> {
   const { token } = await rig.engine.read({
     kind: 'inspect',
     namespace: 'operation',
@@ -45,7 +45,7 @@ describe('a lock client that polls', () => {
     const { acquired, token } = await a.lock(PULL)
     expect(acquired).toBe(true)
     expect(rig.proxy.counters.answersSwallowed).toBe(1)
-    expect(await grants('layer')).toBe(token)
+    expect(await tokenOf('layer')).toBe(token)
     expect(await a.unlock(PULL)).toEqual({ released: true, error: null })
     await expectThatItWorks(a)
   })
@@ -90,7 +90,7 @@ describe('a lock client that listens', () => {
     const { acquired, token } = await a.lock(PULL)
     expect(acquired).toBe(true)
     expect(rig.proxy.counters.answersSwallowed).toBe(2)
-    expect(await grants('layer')).toBe(token)
+    expect(await tokenOf('layer')).toBe(token)
     expect(await a.unlock(PULL)).toEqual({ released: true, error: null })
     await expectThatItWorks(a)
   })
@@ -159,7 +159,7 @@ describe('a time-out', () => {
     const { acquired, token } = await locking
     expect(acquired).toBe(true)
     expect(rig.proxy.counters.toClient.bytesDropped).toBeGreaterThan(0)
-    expect(await grants('layer')).toBe(token)
+    expect(await tokenOf('layer')).toBe(token)
     await expectThatItWorks(a)
   })
 

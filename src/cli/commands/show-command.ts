@@ -63,7 +63,8 @@ function printKey(io: CliIo, reply: InspectReply, nowMs: number): void {
   const paint = choosePaint(io, io.stdout)
   const say = (text: string): void => io.stdout.write(`${text}\n`)
   const state = holders.length === 0 ? paint('free', 'green') : paint('held', 'yellow')
-  say(`${paint(escapeControls(key), 'bold')}  ${namespace}, ${state}, last token ${token}`)
+  const under = token === null ? '' : `, token ${token}`
+  say(`${paint(escapeControls(key), 'bold')}  ${namespace}, ${state}${under}`)
   if (holders.length > 0) {
     say('')
     printTable(io, toHolderColumns(holders, nowMs), holders)

@@ -12,7 +12,13 @@ import type {
   WaiterReply,
 } from '../../engine/queries.ts'
 import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/validation/query-limits.ts'
-import { showHolder, showReferences, showRemembered, showWaiter } from '../../engine/show-key.ts'
+import {
+  showHolder,
+  showReferences,
+  showRemembered,
+  showToken,
+  showWaiter,
+} from '../../engine/show-key.ts'
 import { KeyState } from './key-state.ts'
 import type { LockTable } from './lock-table.ts'
 import { ResourceState } from './resource-state.ts'
@@ -68,7 +74,7 @@ function inspect(state: KeyState, nowMs: number, queueLimit: number): InspectRep
   return {
     namespace: state.namespace,
     key: state.key,
-    token: state.token,
+    token: showToken(state.holds()),
     holders: Array.from(state.holds(), (hold) => showHolder(state, hold, nowMs)),
     queue,
     queueLength: state.queueLength,

@@ -12,7 +12,13 @@ import type {
   StatsReply,
 } from '../../engine/queries.ts'
 import { LIST_SHOWN, QUEUE_SHOWN } from '../../engine/validation/query-limits.ts'
-import { showHolder, showReferences, showRemembered, showWaiter } from '../../engine/show-key.ts'
+import {
+  showHolder,
+  showReferences,
+  showRemembered,
+  showToken,
+  showWaiter,
+} from '../../engine/show-key.ts'
 import { ABSENT_KEY } from './absent-key.ts'
 import { readHistory } from './history.ts'
 import { loadKeys } from './key-loader.ts'
@@ -76,7 +82,7 @@ async function inspect(
   return {
     namespace: snapshot.namespace,
     key: snapshot.key,
-    token: snapshot.token,
+    token: showToken(snapshot.held.all()),
     holders: snapshot.held.all().map((hold) => showHolder(snapshot, hold, nowMs)),
     queue: queue.map((waiter, index) =>
       showWaiter(snapshot, waiter, { position: index + 1, nowMs }),

@@ -75,7 +75,7 @@ export const SCHEMAS: Json = {
   Lock: object({
     'kind!': KIND,
     'key!': TEXT,
-    'token!': WHOLE,
+    'token!': { type: ['integer', 'null'], description: 'The highest of its holders.' },
     'holders!': list(schema('Holder')),
     'queue!': list(schema('Waiter')),
     'queue_length!': WHOLE,

@@ -18,6 +18,7 @@ type Report = (property: string, message: string) => void
  */
 export function applyDecision(key: ShadowKey, decision: SeenDecision, report: Report): void {
   const check = new DecisionCheck(key, decision, report)
+  check.first()
   for (const effect of decision.effects) {
     check.before(effect)
     key.apply(effect)
@@ -43,6 +44,12 @@ class DecisionCheck {
           : [],
       ),
     )
+  }
+
+  /** What the law is shown is not behind what it was shown before, also after a restart. */
+  first(): void {
+    const { token } = this.#decision.view
+    if (token < this.#key.token) this.#fail('S2 fence', `token ${this.#key.token} was forgotten`)
   }
 
   before(effect: Effect): void {

@@ -8,7 +8,6 @@ export interface RecoveredState {
   readonly texts: ReadonlyMap<string, string>
   /** How long each hold has, by subject and owner. */
   readonly leases: ReadonlyMap<string, number>
-  readonly tokens: ReadonlyMap<string, number>
 }
 
 /** Reads every key that holds anything, and every key that is known to have held something. */
@@ -18,7 +17,6 @@ export async function readRecovered(
 ): Promise<RecoveredState> {
   const texts = new Map<string, string>()
   const leases = new Map<string, number>()
-  const tokens = new Map<string, number>()
   const { locks } = await engine.read({ kind: 'list', limit: 1_000 })
   const inspected = await Promise.all(
     known.map(({ namespace, key }) => engine.read({ kind: 'inspect', namespace, key })),
@@ -26,10 +24,9 @@ export async function readRecovered(
   for (const reply of [...locks, ...inspected]) {
     const subject = subjectOf(reply.namespace, reply.key)
     texts.set(subject, describeReply(reply))
-    tokens.set(subject, reply.token)
     for (const { owner, leaseMs } of reply.holders) leases.set(`${subject} ${owner}`, leaseMs)
   }
-  return { texts, leases, tokens }
+  return { texts, leases }
 }
 
 /** As `ShadowKey.describe`. */

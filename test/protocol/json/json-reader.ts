@@ -77,7 +77,7 @@ function readInspect(body: Body): InspectReply {
   return {
     namespace: body['kind'] as InspectReply['namespace'],
     key: body['key'] as string,
-    token: body['token'] as number,
+    token: body['token'] as number | null,
     holders: listOf(body['holders']).map(readHolder),
     queue: listOf(body['queue']).map(readWaiter),
     queueLength: body['queue_length'] as number,

@@ -162,7 +162,7 @@ describe('a lock', () => {
     const { status, body } = await rig.call('/v1/locks/a%2Fb')
     expect([status, body]).toEqual([
       200,
-      { kind: 'lock', key: 'a/b', token: 0, holders: [], queue: [], queue_length: 0 },
+      { kind: 'lock', key: 'a/b', token: null, holders: [], queue: [], queue_length: 0 },
     ])
   })
 
