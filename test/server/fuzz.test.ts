@@ -8,6 +8,7 @@ import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 import { drawRequest, type FuzzRequest } from './fuzz/fuzz-request.ts'
 import { mutateText } from './fuzz/nasty-values.ts'
 import { sendRawAndEnd, statusOf } from './limits/raw-http.ts'
+import { assertDescribed } from './openapi/described-answers.ts'
 import { type Served, serve } from './served.ts'
 import { openTestEngine } from './test-engine.ts'
 
@@ -16,7 +17,7 @@ const GARBAGE = 3_000
 const AT_ONCE = 16
 const TIME_EVERY = 32
 const SEED = process.env['HOLDFAST_FUZZ_SEED'] ?? String(Date.now())
-/** A stream, or a wait without a number: whoever waits for its end waits for ever. */
+/** A stream, or a wait without a number, has no end to wait for. */
 const PATIENCE_MS = 300
 const HEAP_GROWTH_MAX = 24 * 1024 * 1024
 
@@ -53,10 +54,19 @@ function send({ method, path, headers, body }: FuzzRequest): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request({ port, host: '127.0.0.1', method, path, headers, agent }, (got) => {
       const isStream = got.headers['content-type']?.startsWith('text/event-stream') === true
+      const { statusCode: status = 0 } = got
+      let text = ''
       got.on('error', () => {})
       if (isStream) got.destroy()
-      else got.resume()
-      got.on('close', () => resolve(got.statusCode ?? 0))
+      else got.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+      got.on('close', () => {
+        try {
+          if (!isStream) assertDescribed({ method, path, status, body: parse(text) })
+          resolve(status)
+        } catch (error) {
+          reject(error as Error)
+        }
+      })
     })
     sent.setTimeout(PATIENCE_MS, () => {
       sent.destroy()
@@ -69,6 +79,15 @@ function send({ method, path, headers, body }: FuzzRequest): Promise<number> {
     })
     sent.end(body)
   })
+}
+
+/** What is no JSON is of another type, or was cut off because it took too long. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }
 
 /** Leases, waits and graces come to their end while other requests are on their way. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { parseTokenFile, type TokenEntry } from '../../src/server/access/token-file.ts'
 import { LockServer, type LockServerOptions } from '../../src/server/lock-server.ts'
+import { assertDescribed } from './openapi/described-answers.ts'
 import { openTestEngine } from './test-engine.ts'
 
 export interface Answer {
@@ -44,11 +45,13 @@ export async function serve(options: Partial<LockServerOptions> = {}): Promise<S
     })
     const text = await response.text()
     const isJson = response.headers.get('content-type') === 'application/json'
-    return {
+    const answer = {
       status: response.status,
       headers: response.headers,
       body: isJson ? (JSON.parse(text) as Record<string, unknown>) : { text },
     }
+    assertDescribed({ method, path, ...answer })
+    return answer
   }
   return {
     server,

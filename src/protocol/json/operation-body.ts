@@ -1,42 +1,8 @@
-import { type Field, fields } from './fields.ts'
-
 /**
- * What the calls of operations say: `/lock`, `/unlock`, `/lock/subscribe`, `/lock/status`, `/refs` and
+ * What the calls of operations answer: `/lock`, `/unlock`, `/lock/subscribe`, `/lock/status`, `/refs` and
  * `/unref`. Clients that are older than this project read these bodies, so no member is renamed, and none
  * that they look at is ever left out. Members are spelled as they are on the wire.
  */
-
-export const LOCK_FIELDS: readonly Field[] = fields(
-  'type!',
-  'resource_id!',
-  'node_id!',
-  'subtype',
-  'session',
-  'ttl_ms:number',
-  'wait_ms:wait',
-  'request_id',
-  'version',
-)
-
-export const UNLOCK_FIELDS: readonly Field[] = fields(
-  'type!',
-  'resource_id!',
-  'node_id!',
-  'error',
-  'success:boolean',
-  'token:number',
-  'value:json',
-  'request_id',
-)
-
-export const STATUS_FIELDS: readonly Field[] = fields(
-  'type!',
-  'resource_id!',
-  'node_id!',
-  'version',
-)
-
-export const UNREF_FIELDS: readonly Field[] = fields('resource_id', 'node_id!')
 
 /** The answer to `/lock`, with 200 and 403. */
 export interface LockAnswer {

@@ -9,7 +9,7 @@ export interface OutcomeAnswer {
 }
 
 /** What a refusal is in HTTP: not yours (403), not there (404), not now (409), not so (400), too much (429). */
-const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
+export const REFUSAL_STATUS: Readonly<Record<RefusalCode, number>> = {
   held: 409,
   timeout: 409,
   cancelled: 409,

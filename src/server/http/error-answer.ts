@@ -2,26 +2,27 @@ import { ERROR_CATALOGUE } from '../../engine/error-catalogue.ts'
 import { isLockError, type LockError } from '../../engine/errors.ts'
 import { toBadField } from './bad-field.ts'
 import type { JsonAnswer } from './exchange.ts'
+import type { Field } from './fields.ts'
 import { HttpError } from './http-error.ts'
 
 /**
  * An error as a client may see it: what is wrong with its request in full, what is wrong with us only by
- * its code and its meaning. No stack, no path, no secret.
+ * its code and its meaning. No stack, no path, no secret. A field is called what the request calls it.
  */
-export function toErrorAnswer(error: unknown): JsonAnswer {
+export function toErrorAnswer(error: unknown, fields: readonly Field[] = []): JsonAnswer {
   if (error instanceof HttpError) {
     const { status, code, message, details, headers } = error
     return { status, body: { error: message, code, ...details }, headers }
   }
-  if (isLockError(error)) return toLockErrorAnswer(error)
+  if (isLockError(error)) return toLockErrorAnswer(error, fields)
   return { status: 500, body: { error: 'the server has failed', code: 'internal' } }
 }
 
-function toLockErrorAnswer(error: LockError): JsonAnswer {
+function toLockErrorAnswer(error: LockError, fields: readonly Field[]): JsonAnswer {
   const { code, message, details, retryable, applied } = error
   switch (ERROR_CATALOGUE[code].class) {
     case 'InvalidArgumentError':
-      return toBadRequest(error)
+      return toBadRequest(error, fields)
     case 'ForbiddenError':
       return { status: 403, body: { error: message, code: 'forbidden' } }
     case 'LimitError':
@@ -48,8 +49,8 @@ function toLockErrorAnswer(error: LockError): JsonAnswer {
   }
 }
 
-function toBadRequest(error: LockError): JsonAnswer {
-  const badField = toBadField(error)
+function toBadRequest(error: LockError, fields: readonly Field[]): JsonAnswer {
+  const badField = toBadField(error, fields)
   if (badField !== undefined) return toErrorAnswer(badField)
   return { status: 400, body: { error: error.message, code: 'bad_request' } }
 }

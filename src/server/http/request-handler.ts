@@ -5,6 +5,7 @@ import type { ServerContext } from '../server-context.ts'
 import { toErrorAnswer } from './error-answer.ts'
 import { Exchange, sendJson } from './exchange.ts'
 import { HttpError } from './http-error.ts'
+import { readFields } from './fields.ts'
 import { readJson } from './read-json.ts'
 import type { Route } from './route.ts'
 import type { RouteMatch, Router } from './router.ts'
@@ -52,7 +53,7 @@ export class RequestHandler {
       this.#run(call, undefined)
       return
     }
-    readJson(request, this.#parts.context.limits[route.body ?? 'body'], (error, body) => {
+    readJson(request, this.#parts.context.limits[route.bodyLimit ?? 'body'], (error, body) => {
       if (error === undefined) this.#run(call, body)
       else this.#fail(route, response, error)
     })
@@ -63,9 +64,9 @@ export class RequestHandler {
     const { route, parameters } = match
     try {
       const engine = context.access.engineFor(principal)
-      const handled = route.handle(
-        new Exchange({ request, response, context, principal, engine, parameters, search, body }),
-      )
+      const parts = { request, response, context, principal, engine, parameters, search, body }
+      const exchange = new Exchange(parts)
+      const handled = route.handle(exchange, readFields(route.fields, exchange))
       if (handled === undefined) this.#count(route, response)
       else {
         handled.then(
@@ -81,7 +82,7 @@ export class RequestHandler {
   #fail(route: Route | undefined, response: ServerResponse, error: unknown): void {
     this.#parts.context.failures.report(error)
     if (response.headersSent || response.destroyed) response.destroy()
-    else sendJson(response, toErrorAnswer(error))
+    else sendJson(response, toErrorAnswer(error, route?.fields))
     this.#count(route, response)
   }
 

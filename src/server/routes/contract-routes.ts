@@ -1,38 +1,145 @@
 import { snakeKeys } from '../../protocol/json/key-case.ts'
-import type { Exchange } from '../http/exchange.ts'
-import type { Route } from '../http/route.ts'
-import { answerWait, commandRoute } from './answer-command.ts'
+import * as field from '../http/field-types.ts'
+import { createRoute, type Route } from '../http/route.ts'
+import { answer } from '../openapi/schema-words.ts'
+import { type CommandRoute, commandRoute } from './command-route.ts'
 
-/**
- * The rest of the engine's contract, for clients in other languages: operations in the law's own words,
- * sessions by name, sweeping, and what the engine promises.
- */
-export const CONTRACT_ROUTES: readonly Route[] = [
-  {
-    method: 'POST',
+const WORK = {
+  type: { ...field.OPERATION_TYPE, needed: true },
+  resource: { ...field.RESOURCE, needed: true },
+  node: { ...field.NODE, needed: true },
+} as const
+
+/** Operations in the words of the law. */
+export const WORK_ROUTES: readonly CommandRoute[] = [
+  commandRoute({
+    id: 'begin',
     path: '/v1/begin',
-    access: 'client',
-    handle: (exchange) => answerWait(exchange, 'begin'),
-  },
-  commandRoute('finish', '/v1/finish'),
-  commandRoute('withdraw', '/v1/withdraw'),
-  commandRoute('unref', '/v1/unref'),
-  commandRoute('sweep', '/v1/sweep', { access: 'admin' }),
-  commandRoute('open-session', '/v1/sessions/{session}', { method: 'PUT', fill: sessionFields }),
-  commandRoute('touch-session', '/v1/sessions/{session}', { fill: sessionFields }),
-  commandRoute('close-session', '/v1/sessions/{session}', {
-    method: 'DELETE',
-    fill: sessionFields,
+    summary: 'Ask to run an operation, in the words of the law.',
+    body: {
+      ...WORK,
+      version: field.VERSION,
+      requestId: field.REQUEST_ID,
+      ttlMs: field.TTL,
+      waitMs: { ...field.WAIT, byDefault: 0 },
+      lane: field.LANE,
+      session: field.SESSION,
+      coordination: field.COORDINATION,
+      meta: field.META,
+    },
+    answers: {
+      200: answer(
+        'Granted, queued, or done by another.',
+        'OperationGranted',
+        'Queued',
+        'Skip',
+        'Dissolved',
+      ),
+    },
+    refusals: [
+      'held',
+      'in_use',
+      'cancelled',
+      'abandoned',
+      'disconnected',
+      'ended',
+      'no_session',
+      'bad_request',
+      'limit',
+    ],
+    toCommand: (asked) => ({ kind: 'begin', ...asked }),
   }),
-  { method: 'GET', path: '/v1/capabilities', access: 'client', handle: showCapabilities },
+  commandRoute({
+    id: 'finish',
+    path: '/v1/finish',
+    summary: 'Say how an operation ended, in the words of the law.',
+    body: {
+      ...WORK,
+      success: { ...field.FLAG, needed: true },
+      error: field.ERROR_TEXT,
+      value: field.VALUE,
+      token: field.TOKEN,
+      requestId: field.REQUEST_ID,
+      coordination: field.COORDINATION,
+    },
+    answers: { 200: answer('It has ended.', 'Finished') },
+    refusals: ['not_holder', 'stale_token'],
+    toCommand: (asked) => ({ kind: 'finish', ...asked }),
+  }),
+  commandRoute({
+    id: 'withdraw',
+    path: '/v1/withdraw',
+    summary: 'Leave the queue of an operation.',
+    body: { ...WORK, reason: field.REASON },
+    answers: { 200: answer('Whether there was something.', 'Cancelled') },
+    toCommand: (asked) => ({ kind: 'withdraw', ...asked }),
+  }),
+  commandRoute({
+    id: 'unreference',
+    path: '/v1/unref',
+    summary: 'Drop a reference of a node, or all of them.',
+    body: { resource: field.RESOURCE, node: { ...field.NODE, needed: true } },
+    answers: { 200: answer('What was removed, and what is left.', 'Unreferenced') },
+    toCommand: (asked) => ({ kind: 'unref', ...asked }),
+  }),
 ]
 
-/** The name is in the path; a body that is no object stays wrong. */
-function sessionFields({ body, parameters }: Exchange): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  return { ...body, session: parameters['session'] }
-}
+const NAMED = { session: { ...field.SESSION, needed: true } } as const
+const SESSION_PATH = '/v1/sessions/{session}'
 
-function showCapabilities(exchange: Exchange): void {
-  exchange.send(200, snakeKeys(exchange.engine.capabilities))
-}
+/** Sessions by name, sweeping, and what the engine promises. */
+export const CONTRACT_ROUTES: readonly Route[] = [
+  commandRoute({
+    id: 'openSession',
+    method: 'PUT',
+    path: SESSION_PATH,
+    summary: 'Open a session, or come back to it.',
+    parameters: NAMED,
+    body: {
+      graceMs: { ...field.GRACE, needed: true },
+      keepsLeases: {
+        ...field.FLAG,
+        about: 'Whether a sign of life renews the leases of what is held in it.',
+        byDefault: true,
+      },
+    },
+    answers: { 200: answer('It is open.', 'SessionOpened') },
+    toCommand: (asked) => ({ kind: 'open-session', ...asked }),
+  }),
+  commandRoute({
+    id: 'touchSession',
+    path: SESSION_PATH,
+    summary: 'Say that the client is alive.',
+    parameters: NAMED,
+    answers: { 200: answer('Heard.', 'SessionTouched') },
+    refusals: ['no_session'],
+    toCommand: (asked) => ({ kind: 'touch-session', ...asked }),
+  }),
+  commandRoute({
+    id: 'closeSession',
+    method: 'DELETE',
+    path: SESSION_PATH,
+    summary: 'Say good-bye: what the session held ends now.',
+    parameters: NAMED,
+    answers: { 200: answer('It has ended.', 'SessionClosed') },
+    refusals: ['no_session'],
+    toCommand: (asked) => ({ kind: 'close-session', ...asked }),
+  }),
+  commandRoute({
+    id: 'sweep',
+    path: '/v1/sweep',
+    access: 'admin',
+    summary: 'Remove what has expired, by an operator.',
+    answers: { 200: answer('How much there was.', 'Swept') },
+    toCommand: () => ({ kind: 'sweep' }),
+  }),
+  createRoute({
+    id: 'showCapabilities',
+    method: 'GET',
+    path: '/v1/capabilities',
+    access: 'client',
+    summary: 'What the engine promises beyond the law, and what it cannot.',
+    answers: { 200: answer('What it promises.', 'Capabilities') },
+    handle: (exchange) => exchange.send(200, snakeKeys(exchange.engine.capabilities)),
+  }),
+]

@@ -1,21 +1,38 @@
 import { writeEvent } from '../../protocol/json/event-body.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { queryNamespace, queryText } from '../http/query-reader.ts'
-import type { Route } from '../http/route.ts'
+import * as field from '../http/field-types.ts'
+import type { Asked } from '../http/fields.ts'
+import { createRoute, type Route } from '../http/route.ts'
+import { anyOf, ref } from '../openapi/schema-words.ts'
 import { EventFeed } from '../streams/event-feed.ts'
 import type { NumberedEvent } from '../streams/event-hub.ts'
 import type { EventStream, StreamEvent } from '../streams/event-stream.ts'
-import { joinSession } from './join-session.ts'
+import { joinSession, streamAnswers } from './join-session.ts'
+
+const QUERY = {
+  prefix: { ...field.TEXT, about: 'Of the key.' },
+  namespace: field.NAMESPACE,
+  session: field.SESSION,
+} as const
 
 /** Every change, as it happens. */
-export const EVENT_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/v1/events', access: 'client', isStream: true, handle: stream },
-]
+export const EVENT_ROUTE: Route = createRoute({
+  id: 'watchEvents',
+  method: 'GET',
+  path: '/v1/events',
+  access: 'client',
+  summary: 'Every change, as Server-Sent Events; `Last-Event-ID` resumes.',
+  query: QUERY,
+  headers: ['Last-Event-ID'],
+  isStream: true,
+  answers: streamAnswers(anyOf(ref('Change'), ref('Reset'))),
+  handle: stream,
+})
 
-async function stream(exchange: Exchange): Promise<void> {
-  const show = showFor(exchange)
+async function stream(exchange: Exchange, asked: Asked<typeof QUERY>): Promise<void> {
+  const show = showFor(exchange, asked)
   const opened: { stream?: EventStream | undefined } = {}
-  const leave = await joinSession(exchange, () => opened.stream?.close())
+  const leave = await joinSession(exchange, asked.session, () => opened.stream?.close())
   try {
     opened.stream = feed(exchange, show)
   } catch (error) {
@@ -44,9 +61,7 @@ function feed(exchange: Exchange, show: Show): EventStream | undefined {
 
 type Show = (numbered: NumberedEvent) => StreamEvent | undefined
 
-function showFor(exchange: Exchange): Show {
-  const prefix = queryText(exchange, 'prefix')
-  const namespace = queryNamespace(exchange)
+function showFor(exchange: Exchange, { prefix, namespace }: Asked<typeof QUERY>): Show {
   exchange.context.access.viewOf(exchange.principal).assertPrefix(prefix ?? '')
   return ({ id, event }) => {
     if (event.kind === 'reset') return toReset(id, event.atMs)

@@ -1,18 +1,37 @@
-import { OPENAPI } from '../openapi/document.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { Route } from '../http/route.ts'
+import { createRoute, type Route } from '../http/route.ts'
+import { answer } from '../openapi/schema-words.ts'
 
-/** For those who watch over servers: load balancers, schedulers, Prometheus. */
+/** For what watches over servers: load balancers, schedulers, Prometheus. */
 export const HEALTH_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/healthz', access: 'open', handle: sayAlive },
-  { method: 'GET', path: '/readyz', access: 'open', handle: sayReady },
-  { method: 'GET', path: '/metrics', access: 'client', handle: showMetrics },
-  { method: 'GET', path: '/openapi.json', access: 'open', handle: showDescription },
+  createRoute({
+    id: 'showAlive',
+    method: 'GET',
+    path: '/healthz',
+    access: 'open',
+    summary: 'Whether the server is alive.',
+    answers: { 200: answer('It is.', 'Health') },
+    handle: (exchange) => exchange.send(200, { status: 'alive' }),
+  }),
+  createRoute({
+    id: 'showReady',
+    method: 'GET',
+    path: '/readyz',
+    access: 'open',
+    summary: 'Whether the engine answers.',
+    answers: { 200: answer('It does.', 'Health') },
+    handle: sayReady,
+  }),
+  createRoute({
+    id: 'showMetrics',
+    method: 'GET',
+    path: '/metrics',
+    access: 'client',
+    summary: 'Metrics in the Prometheus text format.',
+    answers: { 200: { description: 'Metrics.', mediaType: 'text/plain' } },
+    handle: showMetrics,
+  }),
 ]
-
-function sayAlive(exchange: Exchange): void {
-  exchange.send(200, { status: 'alive' })
-}
 
 /** Whether the engine answers; what it throws is the 503 that every route gives. */
 async function sayReady(exchange: Exchange): Promise<void> {
@@ -23,8 +42,4 @@ async function sayReady(exchange: Exchange): Promise<void> {
 async function showMetrics(exchange: Exchange): Promise<void> {
   const { registry } = exchange.context.metrics
   exchange.sendText(200, await registry.metrics(), { 'content-type': registry.contentType })
-}
-
-function showDescription(exchange: Exchange): void {
-  exchange.send(200, OPENAPI)
 }

@@ -1,7 +1,23 @@
+import { toInvalidArgument } from '../../engine/engine-errors.ts'
 import type { LockEngine } from '../../engine/engine.ts'
 import type { InspectReply, RememberedReply } from '../../engine/queries.ts'
+import { problemWith } from '../../engine/validation/validate.ts'
 import type { LawSettings } from '../../law/settings.ts'
-import type { Subject } from './operation-names.ts'
+
+/** What a client looks at: a type of operation on a resource, perhaps as one node sees it. */
+export interface Subject {
+  readonly type: string
+  readonly resource: string
+  readonly node?: string | undefined
+  readonly version?: string | undefined
+}
+
+/** For calls that only read, and so never show the law what they were asked; throws where it is wrong. */
+export function checkSubject({ type, resource, node = 'any' }: Subject): void {
+  const command = { kind: 'withdraw', type, resource, node } as const
+  const problem = problemWith(command)
+  if (problem !== undefined) throw toInvalidArgument(command, problem)
+}
 
 export function inspectResource(engine: LockEngine, resource: string): Promise<InspectReply> {
   return engine.read({ kind: 'inspect', namespace: 'operation', key: resource })

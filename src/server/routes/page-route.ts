@@ -1,11 +1,17 @@
 import type { Exchange } from '../http/exchange.ts'
-import type { Route } from '../http/route.ts'
+import { createRoute, type Route } from '../http/route.ts'
 import { renderPage } from '../page/render-page.ts'
 
 /** A page for people who open the address in a browser. */
-export const PAGE_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/', access: 'client', handle: showPage },
-]
+export const PAGE_ROUTE: Route = createRoute({
+  id: 'showPage',
+  method: 'GET',
+  path: '/',
+  access: 'client',
+  summary: 'The state as a page for people.',
+  answers: { 200: { description: 'A page.', mediaType: 'text/html' } },
+  handle: showPage,
+})
 
 const SHOWN = 200
 

@@ -1,29 +1,47 @@
-import type { Route } from '../http/route.ts'
+import { createRoute, type Route } from '../http/route.ts'
+import { describeRoutes } from '../openapi/describe-routes.ts'
 import { SESSION_ROUTE } from '../sessions/session-route.ts'
-import { BATCH_ROUTES } from './batch-route.ts'
-import { CONTRACT_ROUTES } from './contract-routes.ts'
-import { EVENT_ROUTES } from './event-routes.ts'
-import { FORCE_ROUTES } from './force-route.ts'
+import { BATCH_ROUTE } from './batch-route.ts'
+import { CONTRACT_ROUTES, WORK_ROUTES } from './contract-routes.ts'
+import { EVENT_ROUTE } from './event-routes.ts'
 import { HEALTH_ROUTES } from './health-routes.ts'
-import { LOCK_ROUTES } from './lock-routes.ts'
+import { FORCE_ROUTE, LOCK_ROUTES } from './lock-routes.ts'
 import { OPERATION_ROUTES } from './operation-routes.ts'
-import { PAGE_ROUTES } from './page-route.ts'
+import { PAGE_ROUTE } from './page-route.ts'
 import { READING_ROUTES } from './reading-routes.ts'
 import { STATUS_ROUTES } from './status-routes.ts'
 import { SUBSCRIBE_ROUTES } from './subscribe-routes.ts'
 
+/** What every other route reads and answers, as this server has it. */
+const DESCRIPTION_ROUTE: Route = createRoute({
+  id: 'describe',
+  method: 'GET',
+  path: '/openapi.json',
+  access: 'open',
+  summary: 'This description.',
+  answers: {
+    200: {
+      description: 'OpenAPI 3.1.',
+      schema: { type: 'object', additionalProperties: true },
+    },
+  },
+  handle: (exchange) => exchange.send(200, describeRoutes(ROUTES, exchange.context.limits)),
+})
+
 /** Every route of the server. */
 export const ROUTES: readonly Route[] = [
   ...LOCK_ROUTES,
-  ...BATCH_ROUTES,
+  BATCH_ROUTE,
   ...READING_ROUTES,
-  ...FORCE_ROUTES,
+  FORCE_ROUTE,
+  ...WORK_ROUTES,
   ...CONTRACT_ROUTES,
-  ...EVENT_ROUTES,
+  EVENT_ROUTE,
   ...OPERATION_ROUTES,
   ...STATUS_ROUTES,
   ...SUBSCRIBE_ROUTES,
   SESSION_ROUTE,
   ...HEALTH_ROUTES,
-  ...PAGE_ROUTES,
+  DESCRIPTION_ROUTE,
+  PAGE_ROUTE,
 ]

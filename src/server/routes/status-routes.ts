@@ -2,49 +2,80 @@ import type { InspectReply } from '../../engine/queries.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Begin } from '../../law/commands.ts'
 import type { OutcomeOf } from '../../law/outcomes.ts'
-import {
-  type NodeStatus,
-  type ReferencesAnswer,
-  type ResourceStatus,
-  STATUS_FIELDS,
-  UNREF_FIELDS,
-  type UnrefAnswer,
+import type {
+  NodeStatus,
+  ReferencesAnswer,
+  ResourceStatus,
+  UnrefAnswer,
 } from '../../protocol/json/operation-body.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { neededQueryText } from '../http/query-reader.ts'
-import type { Route } from '../http/route.ts'
-import { checkSubject, inWireNames, readAsked, type Subject } from './operation-names.ts'
-import { inspectResource, successToSkip } from './operation-state.ts'
+import * as field from '../http/field-types.ts'
+import type { Asked } from '../http/fields.ts'
+import { createRoute, type Route } from '../http/route.ts'
+import { answer } from '../openapi/schema-words.ts'
+import { checkSubject, inspectResource, type Subject, successToSkip } from './operation-state.ts'
+
+const OF_RESOURCE = { resource: { ...field.RESOURCE, wire: 'resource_id', needed: true } } as const
+const OF_TYPE = { type: { ...field.OPERATION_TYPE, needed: true }, ...OF_RESOURCE } as const
+const OF_NODE = { node: { ...field.NODE, wire: 'node_id', needed: true } } as const
+const POLLED = { ...OF_TYPE, ...OF_NODE, version: field.VERSION } as const
+const DROPPED = { resource: { ...field.RESOURCE, wire: 'resource_id' }, ...OF_NODE } as const
 
 /** How operations stand, and who references what. */
 export const STATUS_ROUTES: readonly Route[] = [
-  { method: 'POST', path: '/lock/status', access: 'client', handle: pollStatus },
-  { method: 'GET', path: '/lock/status', access: 'client', handle: showStatus },
-  { method: 'GET', path: '/refs', access: 'client', handle: showReferences },
-  { method: 'POST', path: '/unref', access: 'client', handle: dropReference },
+  createRoute({
+    id: 'pollStatus',
+    method: 'POST',
+    path: '/lock/status',
+    access: 'client',
+    summary: 'How things stand for one node, which keeps its place by asking.',
+    body: POLLED,
+    answers: { 200: answer('The standing.', 'NodeStatus') },
+    handle: pollStatus,
+  }),
+  createRoute({
+    id: 'showStatus',
+    method: 'GET',
+    path: '/lock/status',
+    access: 'client',
+    summary: 'How a resource stands.',
+    query: OF_TYPE,
+    answers: { 200: answer('The state.', 'ResourceStatus') },
+    handle: showStatus,
+  }),
+  createRoute({
+    id: 'showReferences',
+    method: 'GET',
+    path: '/refs',
+    access: 'client',
+    summary: 'Which nodes reference a resource.',
+    query: OF_RESOURCE,
+    answers: { 200: answer('The nodes.', 'ResourceReferences') },
+    handle: showReferences,
+  }),
+  createRoute({
+    id: 'dropReference',
+    method: 'POST',
+    path: '/unref',
+    access: 'client',
+    summary: 'Drop a reference of a node, or all of them.',
+    body: DROPPED,
+    answers: { 200: answer('What was removed.', 'Unreferencing') },
+    handle: dropReference,
+  }),
 ]
 
-interface NodeSubject extends Subject {
-  readonly node: string
-}
+type NodeSubject = Asked<typeof POLLED>
 
 /**
  * How a node's own request stands. Polling is asking: it keeps a waiter's place, claims a grant, and a
  * node that is told to skip a pull uses it. But it never joins a queue: a node that neither has nor waits
  * nor skips is told that its operation is over, and asks `/lock` again.
  */
-async function pollStatus(exchange: Exchange): Promise<void> {
-  const asked = readAsked<{
-    readonly type: string
-    readonly resourceId: string
-    readonly nodeId: string
-    readonly version?: string
-  }>(STATUS_FIELDS, exchange.body)
-  const { type, version } = asked
-  const subject = { type, resource: asked.resourceId, node: asked.nodeId, version }
+async function pollStatus(exchange: Exchange, subject: NodeSubject): Promise<void> {
   checkSubject(subject)
-  const known = await inWireNames(findKnown(exchange, subject))
-  const standing = known === undefined ? OVER : await inWireNames(ask(exchange, known))
+  const known = await findKnown(exchange, subject)
+  const standing = known === undefined ? OVER : await ask(exchange, known)
   const state = await inspectResource(exchange.engine, subject.resource)
   exchange.send(200, {
     ...standing,
@@ -113,12 +144,9 @@ function toPolledStanding(outcome: OutcomeOf<Begin>): PolledStanding {
   }
 }
 
-async function showStatus(exchange: Exchange): Promise<void> {
-  const type = neededQueryText(exchange, 'type')
-  const resource = neededQueryText(exchange, 'resource_id')
-  const subject = { type, resource }
+async function showStatus(exchange: Exchange, subject: Asked<typeof OF_TYPE>): Promise<void> {
   checkSubject(subject)
-  const state = await inWireNames(inspectResource(exchange.engine, resource))
+  const state = await inspectResource(exchange.engine, subject.resource)
   exchange.send(200, toResourceStatus(exchange, state, subject))
 }
 
@@ -148,23 +176,19 @@ function toResourceStatus(
   }
 }
 
-async function showReferences(exchange: Exchange): Promise<void> {
-  const resource = neededQueryText(exchange, 'resource_id')
-  const { nodes } = await inWireNames(exchange.engine.read({ kind: 'references', resource }))
+async function showReferences(
+  exchange: Exchange,
+  { resource }: Asked<typeof OF_RESOURCE>,
+): Promise<void> {
+  const { nodes } = await exchange.engine.read({ kind: 'references', resource })
   const answer: ReferencesAnswer = { resource_id: resource, count: nodes.length, nodes }
   exchange.send(200, answer)
 }
 
-async function dropReference(exchange: Exchange): Promise<void> {
-  const { resourceId, nodeId } = readAsked<{
-    readonly resourceId?: string
-    readonly nodeId: string
-  }>(UNREF_FIELDS, exchange.body)
-  const outcome = await inWireNames(
-    exchange.engine.apply({ kind: 'unref', resource: resourceId, node: nodeId }),
-  )
+async function dropReference(exchange: Exchange, asked: Asked<typeof DROPPED>): Promise<void> {
+  const outcome = await exchange.engine.apply({ kind: 'unref', ...asked })
   const { removed, count } = outcome.kind === 'unreferenced' ? outcome : { removed: 0, count: 0 }
   const answer: UnrefAnswer =
-    resourceId === undefined ? { removed } : { removed: removed > 0, count }
+    asked.resource === undefined ? { removed } : { removed: removed > 0, count }
   exchange.send(200, answer)
 }

@@ -2,8 +2,7 @@ import { ownerOf } from '../../law/operations.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { OperationNews } from '../streams/operation-news.ts'
-import type { Subject } from './operation-names.ts'
-import { inspectResource, successToReplay } from './operation-state.ts'
+import { inspectResource, type Subject, successToReplay } from './operation-state.ts'
 
 /** What a listener is told before anything new. */
 export interface Opening {

@@ -1,18 +1,48 @@
 import type { Exchange } from '../http/exchange.ts'
-import { neededQueryText, queryText } from '../http/query-reader.ts'
-import type { Route } from '../http/route.ts'
+import * as field from '../http/field-types.ts'
+import type { Asked } from '../http/fields.ts'
+import { createRoute, type Route } from '../http/route.ts'
+import { ref } from '../openapi/schema-words.ts'
 import type { EventStream } from '../streams/event-stream.ts'
 import { OperationSubscription } from '../streams/operation-subscription.ts'
 import { PlaceKeeper } from '../streams/place-keeper.ts'
-import { joinSession } from './join-session.ts'
-import { checkSubject, inWireNames, type Subject } from './operation-names.ts'
+import { joinSession, streamAnswers } from './join-session.ts'
+import { checkSubject, type Subject } from './operation-state.ts'
 import { lookAtStanding, lookFirst } from './subscribe-opening.ts'
+
+const QUERY = {
+  type: { ...field.OPERATION_TYPE, needed: true },
+  resource: { ...field.RESOURCE, wire: 'resource_id', needed: true },
+  node: {
+    ...field.NODE,
+    wire: 'node_id',
+    about: 'Who listens: hears how it stands, and keeps its place.',
+  },
+  session: field.SESSION,
+} as const
 
 /** Be told how operations end and who is next. */
 export const SUBSCRIBE_ROUTES: readonly Route[] = [
-  { method: 'GET', path: '/lock/subscribe', access: 'client', isStream: true, handle: subscribe },
-  { method: 'GET', path: '/subscribe', access: 'client', isStream: true, handle: subscribe },
+  subscribeRoute('subscribeToLock', '/lock/subscribe'),
+  subscribeRoute('subscribe', '/subscribe'),
 ]
+
+function subscribeRoute(id: string, path: string): Route {
+  return createRoute({
+    id,
+    method: 'GET',
+    path,
+    access: 'client',
+    summary: 'How operations on a resource end, and who is next, as Server-Sent Events.',
+    query: QUERY,
+    headers: ['Last-Event-ID'],
+    isStream: true,
+    answers: streamAnswers(ref('OperationEvent')),
+    handle: subscribe,
+  })
+}
+
+type Listener = Asked<typeof QUERY>
 
 /**
  * Clients in the field do not say who they are, and take any line, even a comment, for a reason to ask
@@ -21,11 +51,11 @@ export const SUBSCRIBE_ROUTES: readonly Route[] = [
  */
 const COMMENT_MS_UNNAMED = 30_000
 
-/** How long after its opening a stream is told of a grant that nobody has taken. */
+/** How long after its opening a stream is told of a grant that its node has not taken. */
 const REMINDER_MS = 1_000
 
-async function subscribe(exchange: Exchange): Promise<void> {
-  const listener = readListener(exchange)
+async function subscribe(exchange: Exchange, listener: Listener): Promise<void> {
+  checkSubject(listener)
   const cleanUps: (() => void)[] = []
   const cleanUp = (): void => {
     for (const undo of cleanUps.splice(0)) undo()
@@ -40,39 +70,29 @@ async function subscribe(exchange: Exchange): Promise<void> {
   }
 }
 
-function readListener(exchange: Exchange): Subject {
-  const listener = {
-    type: neededQueryText(exchange, 'type'),
-    resource: neededQueryText(exchange, 'resource_id'),
-    node: queryText(exchange, 'node_id'),
-  }
-  checkSubject(listener)
-  return listener
-}
-
 /** Answers with a stream, and says in `cleanUps` what has to be undone after it. */
 async function listen(
   exchange: Exchange,
-  listener: Subject,
+  listener: Listener,
   cleanUps: (() => void)[],
 ): Promise<EventStream | undefined> {
   const { context } = exchange
-  const { resource, node } = listener
+  const { resource, node, session } = listener
   const view = context.access.viewOf(exchange.principal)
   const looking = { subject: listener, view }
   const subscription = new OperationSubscription(listener, view, context.references)
   const opened: { stream?: EventStream } = {}
-  cleanUps.push(await joinSession(exchange, () => opened.stream?.close()))
+  cleanUps.push(await joinSession(exchange, session, () => opened.stream?.close()))
   // Listening begins before looking, so that nothing falls between the two.
   const stop = context.operations.listen(resource, (news) => {
     subscription.hear(news)
     if (news.kind === 'reset') void tellAnew(lookAtStanding(exchange, looking), subscription)
   })
   cleanUps.push(stop)
-  const { news, position } = await inWireNames(lookFirst(exchange, looking))
+  const { news, position } = await lookFirst(exchange, looking)
   if (exchange.isGone) return undefined
-  // Those who say who they are know what a comment is.
-  const isNamed = node !== undefined || queryText(exchange, 'session') !== undefined
+  // Clients that say who they are know what a comment is.
+  const isNamed = node !== undefined || session !== undefined
   const stream = context.streams.open(exchange, isNamed ? undefined : COMMENT_MS_UNNAMED)
   opened.stream = stream
   if (node === undefined) cleanUps.push(remind(exchange, resource, subscription))

@@ -6,6 +6,7 @@ import type { LockServerOptions } from '../../../src/server/lock-server.ts'
 import { type SseMessage, SseReader } from '../../../src/protocol/sse/sse-reader.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { type Served, serve } from '../served.ts'
+import { assertDescribed, assertEventDescribed } from '../openapi/described-answers.ts'
 import { openTestEngine } from '../test-engine.ts'
 
 /** A server on a virtual clock, with the short verbs of these tests. */
@@ -64,10 +65,15 @@ export class OpenRequest {
     this.answer = new Promise((resolve, reject) => {
       this.#request.on('error', reject)
       this.#request.on('response', (response) => {
-        void readText(response).then(
-          (text) => resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) }),
-          reject,
-        )
+        const { statusCode: status = 0 } = response
+        const { pathname: path } = new URL(url)
+        readText(response)
+          .then((text) => {
+            const body: unknown = JSON.parse(text)
+            assertDescribed({ method: 'POST', path, status, body })
+            resolve({ status, body })
+          })
+          .catch(reject)
       })
     })
     this.answer.catch(() => {})
@@ -86,9 +92,12 @@ export class OpenStream {
   readonly ended: Promise<void>
   text = ''
 
-  private constructor(response: IncomingMessage) {
+  private constructor(path: string, response: IncomingMessage) {
     this.response = response
-    const reader = new SseReader((message) => this.messages.push(message))
+    const reader = new SseReader((message) => {
+      this.messages.push(message)
+      if (message.data !== undefined) assertEventDescribed(path, JSON.parse(message.data))
+    })
     response.setEncoding('utf8')
     response.on('data', (piece: string) => {
       this.text += piece
@@ -104,7 +113,7 @@ export class OpenStream {
     return new Promise((resolve, reject) => {
       const call = request(url, { agent: false, headers })
       call.on('error', reject)
-      call.on('response', (response) => resolve(new OpenStream(response)))
+      call.on('response', (response) => resolve(new OpenStream(new URL(url).pathname, response)))
       call.end()
     })
   }

@@ -1,15 +1,18 @@
 import { type IncomingMessage, request } from 'node:http'
+import { assertEventDescribed } from '../openapi/described-answers.ts'
 
 /** The lines of a stream, as they come. */
 export class EventLines {
   /** Every line so far, without its end. */
   readonly lines: string[] = []
+  readonly #path: string
   readonly #response: IncomingMessage
   readonly #waiting = new Set<() => void>()
   #rest = ''
   #isOver = false
 
-  private constructor(response: IncomingMessage) {
+  private constructor(path: string, response: IncomingMessage) {
+    this.#path = path
     this.#response = response
     response.setEncoding('utf8')
     response.on('data', (text: string) => this.#take(text))
@@ -25,7 +28,7 @@ export class EventLines {
       const asking = request(url, { agent: false, headers })
       asking.on('error', reject)
       asking.on('response', (response) => {
-        if (response.statusCode === 200) resolve(new EventLines(response))
+        if (response.statusCode === 200) resolve(new EventLines(new URL(url).pathname, response))
         else reject(new Error(`no stream but ${response.statusCode}`))
       })
       asking.end()
@@ -77,6 +80,9 @@ export class EventLines {
     const lines = (this.#rest + text).split('\n')
     this.#rest = lines.pop() ?? ''
     this.lines.push(...lines)
+    for (const line of lines.filter((one) => one.startsWith('data: '))) {
+      assertEventDescribed(this.#path, JSON.parse(line.slice('data: '.length)))
+    }
     this.#wake()
   }
 

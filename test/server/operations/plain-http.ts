@@ -1,4 +1,5 @@
 import { type Agent, request } from 'node:http'
+import { assertDescribed } from '../openapi/described-answers.ts'
 
 export interface AskOptions {
   readonly headers?: Record<string, string>
@@ -22,7 +23,15 @@ export interface Answer {
 }
 
 /** One request and its answer, with nothing in between that would help. */
-export function ask(url: string, question: Question): Promise<Answer> {
+export async function ask(url: string, question: Question): Promise<Answer> {
+  const answer = await send(url, question)
+  const { method, path } = question
+  const body = answer.text.startsWith('{') ? JSON.parse(answer.text) : answer.text
+  assertDescribed({ method, path, status: answer.status, body })
+  return answer
+}
+
+function send(url: string, question: Question): Promise<Answer> {
   const { method, path, body, headers = {}, agent, signal } = question
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body)
   return new Promise((resolve, reject) => {

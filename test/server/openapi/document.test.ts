@@ -1,45 +1,74 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OPENAPI } from '../../../src/server/openapi/document.ts'
 import { ROUTES } from '../../../src/server/routes/routes.ts'
 import { type Served, serve } from '../served.ts'
+import { DOCUMENT } from './described-answers.ts'
 
-type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
+const PATHS = DOCUMENT.paths
 
-interface Operation {
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[]
-  readonly responses: Readonly<Record<string, unknown>>
-  readonly security?: readonly unknown[]
-}
+describe('the description', () => {
+  it('is one by the rules of OpenAPI', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(DOCUMENT))
+    expect({ valid, errors }).toEqual({ valid: true, errors: undefined })
+  })
 
-const PATHS = OPENAPI['paths'] as Paths
-const described = Object.entries(PATHS).flatMap(([path, methods]) =>
-  Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-)
+  it('is none any more without the name of a parameter', async () => {
+    const broken = structuredClone(DOCUMENT)
+    Object.assign(broken.paths['/v1/locks/{key}']?.['get']?.parameters?.[0] ?? {}, { name: 7 })
+    expect((await new Validator().validate(broken)).valid).toBe(false)
+  })
 
-it('every route is described, and nothing else', () => {
-  const routes = ROUTES.map(({ method, path }) => `${method} ${path}`)
-  expect(described.toSorted()).toEqual(routes.toSorted())
+  it('gives every operation a name of its own and says what it does', () => {
+    const operations = Object.values(PATHS).flatMap((methods) => Object.values(methods))
+    const names = operations.map(({ operationId }) => operationId)
+    expect(names.every((name) => /^[a-z][A-Za-z]+$/.test(name))).toBe(true)
+    expect(new Set(names).size).toBe(ROUTES.length)
+    expect(operations.filter(({ summary }) => !summary.endsWith('.'))).toEqual([])
+  })
+
+  it('refers to what it has, and has nothing to which it does not refer', () => {
+    const { schemas } = DOCUMENT.components
+    const references = [...JSON.stringify(DOCUMENT).matchAll(/"#\/components\/schemas\/(\w+)"/g)]
+    const names = new Set(references.map(([, name]) => name ?? ''))
+    expect([...names].filter((name) => !(name in schemas))).toEqual([])
+    expect(Object.keys(schemas).filter((name) => !names.has(name))).toEqual([])
+  })
+
+  it('has the limits of its server', async () => {
+    const served = await serve({ limits: { key: 7, ttl: 1_000 } })
+    const { body } = await served.call('/openapi.json')
+    await served.close()
+    expect(body).toMatchObject({
+      paths: {
+        '/v1/acquire': {
+          post: {
+            requestBody: {
+              content: {
+                'application/json': {
+                  schema: { properties: { key: { maxLength: 7 }, ttl_ms: { maximum: 1_000 } } },
+                },
+              },
+            },
+          },
+        },
+      },
+    })
+  })
 })
 
 it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))(
-  '%s: its parameters and who may call it are described',
+  '%s: the names in its path and who may call it are described',
   (_, { method, path, access }) => {
-    const operation = PATHS[path]?.[method.toLowerCase()] as Operation
+    const operation = PATHS[path]?.[method.toLowerCase()]
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-    const inPath = (operation.parameters ?? []).filter((one) => one.in === 'path')
+    const inPath = (operation?.parameters ?? []).filter((one) => one.in === 'path')
     expect(inPath.map(({ name }) => name)).toEqual(names)
-    expect(operation.security !== undefined).toBe(access === 'open')
-    expect(Object.keys(operation.responses)).toContain(path === '/v1/session' ? '101' : '200')
+    expect(operation?.security !== undefined).toBe(access === 'open')
+    expect(Object.keys(operation?.responses ?? {})).toContain(
+      path === '/v1/session' ? '101' : '200',
+    )
   },
 )
-
-it('every reference leads somewhere', () => {
-  const { schemas } = OPENAPI['components'] as { schemas: Readonly<Record<string, unknown>> }
-  const references = [...JSON.stringify(OPENAPI).matchAll(/"#\/components\/schemas\/(\w+)"/g)]
-  const names = new Set(references.map(([, name]) => name ?? ''))
-  expect([...names].filter((name) => !(name in schemas))).toEqual([])
-  expect(Object.keys(schemas).filter((name) => !names.has(name))).toEqual([])
-})
 
 /** What a route needs to be asked rightly; a key for its answer is read after that. */
 const BODIES: Readonly<Record<string, unknown>> = {
@@ -98,7 +127,7 @@ describe('headers', () => {
         ({ path }) => path,
       )
     expect(described('Prefer')).toEqual(['/v1/acquire', '/v1/begin', '/lock'])
-    const streams = ROUTES.filter(({ isStream = false }) => isStream).map(({ path }) => path)
+    const streams = ROUTES.filter(({ isStream }) => isStream).map(({ path }) => path)
     expect(described('Last-Event-ID')).toEqual(streams)
   })
 })
