@@ -82,8 +82,7 @@ export const SETTINGS: readonly Setting[] = [
     kind: { is: 'duration', minMs: GRACE_MS_MIN, maxMs: GRACE_MS_MAX },
     takes: 'TIME',
     default: '5s',
-    meaning:
-      'how long a waiter keeps its place, and a stream session its holds, after the connection broke',
+    meaning: 'how long a waiter, or a stream session, may be without a connection',
   },
   {
     name: 'waiter-patience',
