@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { LockEngine } from '../engine/engine.ts'
 import { createError } from '../engine/errors.ts'
-import { TTL_MS_DEFAULT } from '../engine/validation/limits.ts'
 import { problemWithName } from '../engine/validation/names.ts'
 import { SystemClock } from '../time/system-clock.ts'
 import { parseTtl } from './acquire-terms.ts'
@@ -9,7 +8,7 @@ import { assertOptions } from './check-options.ts'
 import type { CreateLocksOptions } from './lock-options.ts'
 import { Locks } from './locks.ts'
 import { LocksContext } from './locks-context.ts'
-import { OWNER_NAME_BYTES_MAX } from './locks-limits.ts'
+import { LEASE_MS_DEFAULT, OWNER_NAME_BYTES_MAX } from './locks-limits.ts'
 
 /**
  * Locks of an engine that is already there. Closing them does not close the engine: it belongs to
@@ -46,7 +45,7 @@ export function createOwningLocks(
   return new Locks({
     context: new LocksContext({ engine, clock, random, id }),
     node: node ?? owner ?? unique,
-    ttlMs: ttl === undefined ? TTL_MS_DEFAULT : parseTtl(ttl),
+    ttlMs: ttl === undefined ? LEASE_MS_DEFAULT : parseTtl(ttl),
     closeEngine,
   })
 }

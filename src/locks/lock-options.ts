@@ -13,7 +13,7 @@ export interface LocksOptions {
   readonly owner?: string | undefined
   /** The node in whose name operations run. Default: `owner`, or else a random name. */
   readonly node?: string | undefined
-  /** The lease of a lock or operation that asks for none. Default 30 s. */
+  /** The lease of a lock or operation that asks for none. Default 10 s. */
   readonly ttl?: Duration | undefined
 }
 
@@ -87,7 +87,7 @@ export interface WaitOptions {
 export interface TryAcquireOptions {
   /** `write` is exclusive, `read` is shared among readers. Default `write`. */
   readonly mode?: Mode | undefined
-  /** How long the lock outlives a holder that is not heard of. Default 30 s. */
+  /** How long the lock outlives a holder that is not heard of. Default 10 s. */
   readonly ttl?: Duration | undefined
   /** Renew the lease while the lock is held. Default true. */
   readonly renew?: boolean | undefined
@@ -108,7 +108,7 @@ export interface AcquireOptions extends TryAcquireOptions, WaitOptions {}
 export interface OnceOptions extends WaitOptions {
   /** Only a success of the same version counts, or one without a version if this names none. */
   readonly version?: string | undefined
-  /** How long the work outlives a runner that is not heard of. Default 30 s; it is renewed. */
+  /** How long the work outlives a runner that is not heard of. Default 10 s; it is renewed. */
   readonly ttl?: Duration | undefined
 }
 
@@ -117,7 +117,7 @@ export interface BeginOptions extends WaitOptions {
   readonly node?: string | undefined
   /** Only a success of the same version leads to a skip, or one without a version if this names none. */
   readonly version?: string | undefined
-  /** How long the operation outlives a node that is not heard of. Default 30 s. */
+  /** How long the operation outlives a node that is not heard of. Default 10 s. */
   readonly ttl?: Duration | undefined
   /** Renew the lease while the operation runs. Default true. */
   readonly renew?: boolean | undefined

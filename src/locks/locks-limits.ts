@@ -1,6 +1,12 @@
 /** Every bound and constant of the library above the engines, with its unit and its reason. */
 
 /**
+ * The lease of a lock or operation that asks for none: how long an outage may last that costs nothing, and
+ * how long a dead holder is in the way.
+ */
+export const LEASE_MS_DEFAULT = 10_000
+
+/**
  * How much earlier than the engine a holder stops trusting its lease: 1 % for clocks that do not run
  * at the same rate, and at least a few milliseconds for the answer that is under way.
  */

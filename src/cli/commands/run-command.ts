@@ -13,12 +13,12 @@ Acquire a lock, run a command while it is held, release it. The command is start
 lock is granted, and the lock is released only when the command and all that it started have ended.
 
   --wait TIME         give up after this long, as in 30s; 0 does not wait. Default: wait for ever
-  --ttl TIME          how long the lock outlives a runner that is not heard of (30s)
+  --ttl TIME          how long the lock outlives a runner that is not heard of (10s)
   --mode MODE         "write" (exclusive, the default) or "read" (shared with other readers)
   --owner NAME        the first part of the name that others see; a random part follows
   --lane LANE         the lane to queue in, where the server has lanes
-  --grace TIME        between SIGTERM and SIGKILL when the command has to go (10s). At most a third
-                      of the time for which the lock is sure
+  --grace TIME        between SIGTERM and SIGKILL when the command has to go (10s). Where the lease
+                      is about to end: a tenth of --ttl at most, before that end
 ${HELP_WITHOUT_JSON}
 
 The command runs in a process group of its own, with the same standard streams and with
@@ -26,8 +26,8 @@ The command runs in a process group of its own, with the same standard streams a
   HOLDFAST_KEY  HOLDFAST_OWNER  HOLDFAST_SERVER
 
 Signals (INT, TERM, HUP, QUIT) end the wait, and are passed to the whole group while it runs. If
-the lock is lost, or cannot be confirmed in time, the group is stopped before another can be
-granted it.
+the lock is lost, or its lease is about to end, the group is stopped before another can be granted
+it.
 
 Exit code: the command's own; 128+n if signal n ended it; ${EXIT_CODES.notAcquired.code} if the lock was not acquired; ${EXIT_CODES.lost.code} if
 it was lost; ${EXIT_CODES.unavailable.code} if the server cannot be reached; ${EXIT_CODES.usage.code} for a wrong command line; 126 and 127 as in

@@ -6,7 +6,7 @@ export interface LockKeeperOptions {
   readonly graceMs: number
   /** The lock is sure until then. */
   readonly onDeadline: (atMs: number) => void
-  /** The lock is lost, or will be before it can be confirmed: be gone by then. Called once. */
+  /** The lock is lost, or its lease is about to end: be gone by then. Called once. */
   readonly onLoss: (killAtMs: number) => void
 }
 
@@ -16,15 +16,15 @@ export interface LockKeeperOptions {
  */
 const KILL_MARGIN_MS_MAX = 50
 const KILL_MARGIN_RATIO = 0.1
-/** What the grace may take of the time that is left without news from the server. */
-const GRACE_RATIO_MAX = 1 / 3
+/** What the grace may take of the lease: an outage of the server that is shorter than the rest costs nothing. */
+const GRACE_RATIO_MAX = 1 / 10
 const LOOKS_PER_LEASE = 40
 const LOOK_MS_MIN = 5
 const LOOK_MS_MAX = 250
 
 /**
- * Watches over the time for which a held lock is sure. If it is not confirmed for so long that only the
- * grace is left, whoever depends on it is told to stop, and when it must have.
+ * Watches over the time for which a held lock is sure. If no heartbeat or renewal is confirmed for so long that
+ * only the grace is left of the lease, the command is told to stop, and by when.
  */
 export class LockKeeper {
   readonly #options: LockKeeperOptions
@@ -50,10 +50,6 @@ export class LockKeeper {
   /** Everything has to be dead by then, as far as is known now. */
   get deadlineAtMs(): number {
     return monotonicMs() + this.#options.lock.remainingMs - this.#marginMs
-  }
-
-  get graceMs(): number {
-    return this.#graceMs
   }
 
   close(): void {

@@ -106,7 +106,7 @@ export class RunUnderLock {
         command: this.#terms.command,
         env: this.#describeLock(lock),
         deadlineAtMs: keeper.deadlineAtMs,
-        graceMs: keeper.graceMs,
+        graceMs: this.#terms.graceMs,
       })
       this.#limitRelease(end)
       return end
