@@ -4,8 +4,8 @@ import type { Change, HoldEnded } from '../../../law/changes.ts'
 import type { Clock } from '../../../time/clock.ts'
 import type { Disk } from '../journal/disk.ts'
 import type { KeyState } from '../key-state.ts'
-import { HistoryBook } from './history-book.ts'
 import { HistoryFile } from './history-file.ts'
+import { RecentEnds } from './recent-ends.ts'
 
 /** When something was decided. */
 export interface DecidedAt {
@@ -17,25 +17,21 @@ export interface DecidedAt {
 
 /** Which holds there were: fed by every decision, read by people. */
 export class HoldHistory {
-  readonly #book: HistoryBook
   readonly #clock: Clock
+  readonly #ends: RecentEnds
   readonly #file: HistoryFile | undefined
 
-  constructor(clock: Clock, book: HistoryBook = new HistoryBook(), file?: HistoryFile) {
+  constructor(clock: Clock, ends: RecentEnds = new RecentEnds(), file?: HistoryFile) {
     this.#clock = clock
-    this.#book = book
+    this.#ends = ends
     this.#file = file
   }
 
   /** One that is kept on a disk, with what is kept there already. Never rejects. */
   static async open(disk: Disk, clock: Clock): Promise<HoldHistory> {
-    const book = new HistoryBook()
-    const file = await HistoryFile.open(
-      disk,
-      { clock, visitAll: (visit) => book.visitAll(visit) },
-      (entry) => book.add(entry),
-    )
-    return new HoldHistory(clock, book, file)
+    const ends = new RecentEnds()
+    const file = await HistoryFile.open(disk, ends, clock)
+    return new HoldHistory(clock, ends, file)
   }
 
   /** Called with every decision and its instants, after its changes were applied. */
@@ -52,12 +48,12 @@ export class HoldHistory {
     const toMs = Math.floor(wallMs)
     const fromMs = toMs - Math.max(0, nowMs - sinceMs)
     const mode = writes > 0 ? 'write' : 'read'
-    this.#book.add({ namespace, key, owner, mode, token, fromMs, toMs, end })
-    if (this.#file !== undefined) this.#book.visitNewest(this.#file.append)
+    const kept = this.#ends.add({ namespace, key, owner, mode, token, fromMs, toMs, end })
+    this.#file?.add(kept)
   }
 
   read(query: HistoryQuery): HistoryReply {
-    return { ends: this.#book.find(query, this.#clock.wallMs()) }
+    return { ends: this.#ends.find(query, this.#clock.wallMs()) }
   }
 
   close(): Promise<void> {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../../src/engine/engine.ts'
 import { openStoredEngine } from '../../../../src/engines/embedded/embedded-engine.ts'
-import { HistoryBook } from '../../../../src/engines/embedded/history/history-book.ts'
 import { HistoryFile } from '../../../../src/engines/embedded/history/history-file.ts'
+import { HISTORY_WRITE_AFTER_MS } from '../../../../src/engines/embedded/history/history-limits.ts'
+import { RecentEnds } from '../../../../src/engines/embedded/history/recent-ends.ts'
 import { Random } from '../../../../src/testing/random.ts'
 import { SimulatedDisk, type SimulatedDiskOptions } from '../../../../src/testing/simulated-disk.ts'
 import { VirtualClock } from '../../../../src/testing/virtual-clock.ts'
@@ -27,17 +28,27 @@ async function owners(engine: LockEngine): Promise<string[]> {
   return ends.map(({ owner }) => owner)
 }
 
-/** A disk on which an engine has held and released three locks and was closed. */
+/** Lets the history be written as far as it has come. */
+async function letWrite(clock: VirtualClock): Promise<void> {
+  await clock.advance(HISTORY_WRITE_AFTER_MS)
+  await new Promise(setImmediate)
+}
+
+/** A disk on which an engine has held and released three locks, one line for each, and was closed. */
 async function createUsedDisk(): Promise<SimulatedDisk> {
   const disk = createDisk()
-  const engine = await open(disk)
-  for (const owner of ['a', 'b', 'c']) await hold(engine, owner)
+  const clock = new VirtualClock()
+  const engine = await open(disk, clock)
+  for (const owner of ['a', 'b', 'c']) {
+    await hold(engine, owner)
+    await letWrite(clock)
+  }
   await engine.close()
   return disk
 }
 
 describe('the file of a history', () => {
-  it('is cut where it ends too early, at whatever byte', async () => {
+  it('is read as far as it goes when it ends too early, at whatever byte', async () => {
     const { length } = (await createUsedDisk()).contents('history')
     const kept = new Set<number>()
     for (let bytes = 0; bytes < length; bytes += 1) {
@@ -45,7 +56,7 @@ describe('the file of a history', () => {
       disk.put('history', disk.contents('history').subarray(0, bytes))
       const engine = await open(disk)
       const found = await owners(engine)
-      expect(found).toEqual(['a', 'b'].slice(0, found.length).reverse())
+      expect(found).toEqual(['a', 'b', 'c'].slice(0, found.length).reverse())
       kept.add(found.length)
       await hold(engine, 'd')
       await engine.close()
@@ -56,57 +67,61 @@ describe('the file of a history', () => {
     expect([...kept]).toEqual([0, 1, 2])
   })
 
-  it('is cut before the first damaged record, wherever a bit flips', async () => {
-    const { length } = (await createUsedDisk()).contents('history')
-    for (let at = 0; at < length; at += 1) {
+  it('loses the lines that are damaged and no other, wherever a bit flips', async () => {
+    const whole = (await createUsedDisk()).contents('history')
+    for (let at = 0; at < whole.length; at += 1) {
       const disk = await createUsedDisk()
-      const bytes = disk.contents('history')
+      const bytes = Buffer.from(whole)
       bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << (at % 8)), at)
       disk.put('history', bytes)
       const engine = await open(disk)
-      const found = await owners(engine)
-      expect(found.length).toBeLessThan(3)
-      expect(found).toEqual(['a', 'b'].slice(0, found.length).reverse())
+      const line = whole.subarray(0, at).toString().split('\n').length - 1
+      const isAtEnd = whole.readUInt8(at) === 0x0a
+      const damaged = isAtEnd ? [line, line + 1] : [line]
+      const sound = ['a', 'b', 'c'].filter((_, index) => !damaged.includes(index))
+      expect(await owners(engine)).toEqual(sound.reverse())
       await engine.close()
     }
   })
 
-  it('is not long: what is no longer of interest leaves it', async () => {
+  it('is not long: what is no longer kept leaves it', async () => {
     const disk = createDisk()
-    const book = new HistoryBook({ perKeyMax: 10 })
+    const ends = new RecentEnds({ perKeyMax: 10 })
     const clock = new VirtualClock()
-    const options = { clock, rewriteMinBytes: 1_000 }
-    const openFor = (of: HistoryBook) =>
-      HistoryFile.open(
-        disk.mount(),
-        { ...options, visitAll: (visit) => of.visitAll(visit) },
-        (entry) => of.add(entry),
-      )
-    const file = await openFor(book)
-    for (let token = 0; token < 2_000; token += 1) {
-      const about = {
-        namespace: 'lock',
-        key: 'k',
-        owner: 'o',
-        mode: 'read',
-        end: 'forced',
-      } as const
-      const entry = { ...about, token, fromMs: 1, toMs: 2 }
-      book.add(entry)
-      book.visitNewest(file.append)
-      if (token % 7 === 0) {
-        await clock.advance(1_000)
-        await new Promise(setImmediate)
-      }
+    const file = await HistoryFile.open(disk.mount(), ends, clock)
+    const about = { namespace: 'lock', key: 'k', owner: 'o', mode: 'read', end: 'forced' } as const
+    let largest = 0
+    for (let token = 0; token < 45_000; token += 1) {
+      file.add(ends.add({ ...about, token, fromMs: 1, toMs: 2 }))
+      if (token % 3_000 !== 2_999) continue
+      await letWrite(clock)
+      largest = Math.max(largest, disk.contents('history').length)
     }
     await file.close()
-    expect(disk.contents('history').length).toBeLessThan(2_000)
-    const restored = new HistoryBook({ perKeyMax: 10 })
-    await openFor(restored)
-    const find = (of: HistoryBook) => of.find({ kind: 'history' }, 10)
-    expect(find(book)).toHaveLength(10)
-    expect(find(restored)).toEqual(find(book))
+    expect(largest).toBeGreaterThan(500_000)
+    expect(largest).toBeLessThan(1_500_000)
+    const restored = new RecentEnds({ perKeyMax: 10 })
+    await HistoryFile.open(disk.mount(), restored, clock)
+    expect(ends.find({}, 10)).toHaveLength(10)
+    expect(restored.find({}, 10)).toEqual(ends.find({}, 10))
     expect(disk.names()).toEqual(['history'])
+  })
+
+  it('is written anew when more ends came than are worth waiting for it', async () => {
+    const disk = createDisk()
+    const ends = new RecentEnds()
+    const clock = new VirtualClock()
+    const file = await HistoryFile.open(disk.mount(), ends, clock)
+    const about = { namespace: 'lock', owner: 'o', mode: 'read', end: 'forced' } as const
+    for (let token = 0; token < 25_000; token += 1) {
+      file.add(ends.add({ ...about, key: `k${token}`, token, fromMs: 1, toMs: 2 }))
+    }
+    await letWrite(clock)
+    await file.close()
+    const restored = new RecentEnds()
+    await HistoryFile.open(disk.mount(), restored, clock)
+    expect(restored.size).toBe(25_000)
+    expect(restored.find({ limit: 25_000 }, 10)).toEqual(ends.find({ limit: 25_000 }, 10))
   })
 
   it.each(['ENOSPC', 'EIO'] as const)('that the disk refuses (%s) fails nobody', async (code) => {
@@ -131,8 +146,7 @@ describe('the file of a history', () => {
     const clock = new VirtualClock()
     const engine = await open(disk, clock)
     await hold(engine, 'a')
-    await clock.advance(1_000)
-    await new Promise(setImmediate)
+    await letWrite(clock)
     trouble.isOn = true
     await hold(engine, 'b')
     expect(await owners(engine)).toEqual(['b', 'a'])
