@@ -153,7 +153,7 @@ export function withJoined(
   return [...joined, requestId].slice(-JOINED_PER_STANDING_MAX)
 }
 
-const NONE_JOINED: readonly string[] = Object.freeze([])
+export const NONE_JOINED: readonly string[] = Object.freeze([])
 
 /** How long the place is kept without a sign: a session answers for its own. */
 function patience(draft: Draft, ask: Pick<Ask, 'isOpen' | 'session'>): number {

@@ -1,31 +1,25 @@
-import { keepPlace } from './acquire.ts'
-import type { Cancel, CancelReason, Decline, Entrust, HangUp, Leave, Withdraw } from './commands.ts'
+import { keepPlace, NONE_JOINED } from './acquire.ts'
+import type { Cancel, CancelReason, Entrust, HangUp, Leave, Withdraw } from './commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import { copyHold, dropStep, toGranted } from './hold-steps.ts'
+import { ownerOf } from './operations.ts'
 import { dismiss, moveQueue } from './queue.ts'
 import { endByOthers, refuseStranger } from './release.ts'
 import { losesHolds, losesPlaces } from './sessions.ts'
 import type { HoldEnd, Step } from './view.ts'
 
-/** Leave the queue. A grant that was made there and that its owner has not taken is undone. */
-export function cancel(draft: Draft, command: Cancel): Decision {
-  const { owner, requestId, reason = 'cancelled' } = command
-  const cancelled = cancelOwner(draft, owner, { requestId, reason })
-  if (!cancelled && requestId !== undefined) forestall(draft, owner, { requestId, reason })
-  return draft.decided({ kind: 'cancelled', cancelled })
+/**
+ * Give up requests of an owner: their places, and grants that the owner has not taken. A request that the
+ * owner itself cancels by its id is undone even if the owner was told of the grant. One that is abandoned
+ * keeps a grant that was taken, because the owner may be in touch with another server.
+ */
+export function cancel(draft: Draft, { owner, requestId, reason }: Cancel): Decision {
+  return giveUp(draft, owner, { requestId, reason })
 }
 
-/** The same for an operation, whose node has one standing whatever its request id. */
-export function withdraw(draft: Draft, command: Withdraw): Decision {
-  const { type, node, reason = 'cancelled' } = command
-  const cancelled = cancelOwner(draft, `${type}:${node}`, { requestId: undefined, reason })
-  return draft.decided({ kind: 'cancelled', cancelled })
-}
-
-/** What is given up, all of an owner's or one request, and why. */
-interface GivenUp {
-  readonly requestId: string | undefined
-  readonly reason: CancelReason
+/** The same for an operation. */
+export function withdraw(draft: Draft, { type, node, requestId, reason }: Withdraw): Decision {
+  return giveUp(draft, ownerOf({ type, node }), { requestId, reason })
 }
 
 /** A grant that was undone because its owner is out of reach is one that was not claimed. */
@@ -34,44 +28,72 @@ const UNDONE_BY: Readonly<Record<CancelReason, HoldEnd>> = {
   abandoned: 'unclaimed',
 }
 
-function cancelOwner(draft: Draft, owner: string, { requestId, reason }: GivenUp): boolean {
-  const isMeant = (id: string): boolean => requestId === undefined || id === requestId
+function giveUp(
+  draft: Draft,
+  owner: string,
+  { requestId, reason = 'cancelled' }: Pick<Cancel, 'requestId' | 'reason'>,
+): Decision {
+  const isMeant = (standing: Pick<Step, 'requestId' | 'joined'>): boolean =>
+    requestId === undefined || isAlone(draft, owner, { standing, requestId })
   let cancelled = false
   for (const waiter of draft.waitersOf(owner)) {
-    if (!isMeant(waiter.requestId)) continue
+    if (!isMeant(waiter)) continue
     dismiss(draft, waiter, { kind: 'refused', code: reason })
     cancelled = true
   }
-  const end = UNDONE_BY[reason]
-  if (undoSteps(draft, owner, { end, which: (step) => isMeant(step.requestId) })) cancelled = true
+  const undoesTaken = requestId !== undefined && reason === 'cancelled'
+  const which = (step: Step): boolean => (undoesTaken || step.claimByMs !== null) && isMeant(step)
+  if (undoSteps(draft, owner, { end: UNDONE_BY[reason], which })) cancelled = true
   if (cancelled) moveQueue(draft)
-  return cancelled
+  else if (requestId !== undefined) forestall(draft, owner, { requestId, reason })
+  return draft.decided({ kind: 'cancelled', cancelled })
 }
 
-/** The cancel overtook its request: when that arrives it must not hold. */
+/** Whether a standing is that of one request, and of no other that has not been given up as well. */
+function isAlone(
+  draft: Draft,
+  owner: string,
+  {
+    standing,
+    requestId,
+  }: {
+    readonly standing: Pick<Step, 'requestId' | 'joined'>
+    readonly requestId: string
+  },
+): boolean {
+  const { joined = NONE_JOINED } = standing
+  if (standing.requestId !== requestId && !joined.includes(requestId)) return false
+  return [standing.requestId, ...joined].every(
+    (name) => name === requestId || draft.ended('acquire', owner, name) !== undefined,
+  )
+}
+
+/**
+ * The request made nothing, or shares what it made: its own late copy must not hold. An operation that
+ * goes by its owner's name may begin anew. An abandoned request that stands goes on.
+ */
 function forestall(
   draft: Draft,
   owner: string,
   { requestId, reason }: { readonly requestId: string; readonly reason: CancelReason },
 ): void {
-  const isKnown =
-    draft.hold(owner)?.steps.some((step) => step.requestId === requestId) === true ||
-    draft.ended('acquire', owner, requestId) !== undefined
-  if (isKnown) return
-  draft.remember(
-    {
-      verb: 'acquire',
-      owner,
-      requestId,
-      mode: undefined,
-      atMs: draft.nowMs,
-      answer: { kind: 'refused', code: reason },
-    },
-    true,
+  if (draft.view.namespace === 'operation' && requestId === owner) return
+  if (reason === 'abandoned' && isStanding(draft, owner, requestId)) return
+  if (draft.ended('acquire', owner, requestId) !== undefined) return
+  const answer = { kind: 'refused', code: reason } as const
+  const isVolatile = draft.hold(owner) === undefined
+  const { nowMs: atMs } = draft
+  draft.remember({ verb: 'acquire', owner, requestId, mode: undefined, atMs, answer }, isVolatile)
+}
+
+function isStanding(draft: Draft, owner: string, requestId: string): boolean {
+  const standings = [...draft.waitersOf(owner), ...(draft.hold(owner)?.steps ?? [])]
+  return standings.some(
+    (one) => one.requestId === requestId || one.joined?.includes(requestId) === true,
   )
 }
 
-/** Undo the steps that were granted from the queue, are not taken, and are meant. */
+/** Undo the steps that are meant. */
 export function undoSteps(
   draft: Draft,
   owner: string,
@@ -80,7 +102,7 @@ export function undoSteps(
   let undone = false
   for (const step of draft.hold(owner)?.steps ?? []) {
     const hold = draft.hold(owner)
-    if (hold === undefined || step.claimByMs === null || !which(step)) continue
+    if (hold === undefined || !which(step)) continue
     dropStep(draft, hold, { step, end })
     const { token, operation } = hold
     const { type, node } = operation ?? {}
@@ -120,7 +142,8 @@ export function leave(draft: Draft, { session }: Leave): Decision {
 
 /** Nobody holds a call open for the waiter any more; a session still answers for its own. */
 export function hangUp(draft: Draft, { owner, requestId }: HangUp): Decision {
-  const waiter = draft.waiter(owner, requestId)
+  const waiter =
+    requestId === undefined ? draft.waitersOf(owner)[0] : draft.waiter(owner, requestId)
   if (waiter === undefined) return draft.decided({ kind: 'refused', code: 'not_holder' })
   return draft.decided(keepPlace(draft, waiter, { isOpen: false }))
 }
@@ -139,14 +162,4 @@ export function entrust(draft: Draft, { owner, requestId }: Entrust): Decision {
     draft.setHold(copyHold(hold, { steps }))
   }
   return draft.decided(toGranted(hold, step.mode, draft.nowMs))
-}
-
-/** One that was entrusted to somebody may have been told to its owner by now: that is no longer to be undone. */
-export function decline(draft: Draft, { owner, requestId }: Decline): Decision {
-  const cancelled = undoSteps(draft, owner, {
-    end: 'unclaimed',
-    which: (step) => step.requestId === requestId && step.claimByMs !== Number.POSITIVE_INFINITY,
-  })
-  if (cancelled) moveQueue(draft)
-  return draft.decided({ kind: 'cancelled', cancelled })
 }

@@ -51,12 +51,14 @@ export interface Renew {
  */
 export type CancelReason = 'cancelled' | 'abandoned'
 
-/** Leave the queue, and undo a grant that was made there and not yet taken. */
+/**
+ * Leave the queue, and undo a grant that the owner has not taken. A request that its owner cancels by its id is
+ * undone even if the owner was told of the grant. Without a request id: every request of the owner on this key.
+ */
 export interface Cancel {
   readonly kind: 'cancel'
   readonly key: string
   readonly owner: string
-  /** Without it: every request of the owner on this key. */
   readonly requestId?: string | undefined
   /** `cancelled` when absent. */
   readonly reason?: CancelReason | undefined
@@ -103,12 +105,13 @@ export interface Finish {
   readonly coordination?: Coordination | undefined
 }
 
-/** Leave the queue of an operation, and undo a grant that was made there and not yet taken. */
+/** The same for an operation: one that was granted ends as failed. */
 export interface Withdraw {
   readonly kind: 'withdraw'
   readonly type: string
   readonly resource: string
   readonly node: string
+  readonly requestId?: string | undefined
   /** `cancelled` when absent. */
   readonly reason?: CancelReason | undefined
 }
@@ -174,7 +177,8 @@ export interface Leave {
 export interface HangUp {
   readonly kind: 'hang-up'
   readonly owner: string
-  readonly requestId: string
+  /** Absent for an operation, which has one place whatever its request id. */
+  readonly requestId?: string | undefined
 }
 
 /**
@@ -188,16 +192,6 @@ export interface Entrust {
   readonly requestId: string | undefined
 }
 
-/**
- * Decided when whoever held a call open hears of a grant that was made elsewhere, and has nobody to tell: the
- * next one gets it, unless somebody has it in hand.
- */
-export interface Decline {
-  readonly kind: 'decline'
-  readonly owner: string
-  readonly requestId: string
-}
-
 /** What is decided on one key. */
 export type KeyCommand =
   | LockCommand
@@ -208,4 +202,3 @@ export type KeyCommand =
   | Leave
   | HangUp
   | Entrust
-  | Decline

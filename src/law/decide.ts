@@ -1,6 +1,6 @@
 import { acquire } from './acquire.ts'
 import { unreachable } from './assert.ts'
-import { cancel, decline, entrust, hangUp, leave, withdraw } from './cancel.ts'
+import { cancel, entrust, hangUp, leave, withdraw } from './cancel.ts'
 import type { KeyCommand } from './commands.ts'
 import { type Decision, Draft } from './draft.ts'
 import { expire } from './expire.ts'
@@ -51,8 +51,6 @@ export function decideInFull(view: KeyView, command: KeyCommand, nowMs: number):
       return hangUp(draft, command)
     case 'entrust':
       return entrust(draft, command)
-    case 'decline':
-      return decline(draft, command)
     case 'expire':
       return draft.decided({ kind: 'swept', count: expired })
     default:

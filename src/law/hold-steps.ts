@@ -94,8 +94,7 @@ export function grantUpgrade(
   { claim, claimByMs }: { readonly claim: Claim; readonly claimByMs: number | null },
 ): Granted {
   const hold = copyHold(before, { token: draft.nextToken() })
-  const plain = toStep(claim, claimByMs)
-  const step = claimByMs === null ? plain : { ...plain, tokenBefore: before.token }
+  const step = { ...toStep(claim, claimByMs), tokenBefore: before.token }
   return grantStep(draft, hold, { claim, step })
 }
 
@@ -160,14 +159,19 @@ export function copyHold(hold: Hold, changed: Partial<Hold>): Hold {
 
 /** The owner has shown that it knows of its grants. */
 export function withStepsTaken(hold: Hold): Hold {
-  if (hold.steps.every((step) => step.claimByMs === null)) return hold
+  if (hold.steps.every(isTaken)) return hold
   return copyHold(hold, { steps: hold.steps.map(toTaken) })
 }
 
-/** From now on nothing of the step can be undone unheard. */
-function toTaken({ requestId, mode, joined }: Step): Step {
-  if (joined === undefined) return { requestId, mode, claimByMs: null }
-  return { requestId, mode, claimByMs: null, joined }
+function isTaken({ claimByMs }: Step): boolean {
+  return claimByMs === null
+}
+
+/** Written out: steps of one shape are cheaper to read. */
+function toTaken({ requestId, mode, tokenBefore, joined }: Step): Step {
+  const step = { requestId, mode, claimByMs: null }
+  if (tokenBefore === undefined && joined === undefined) return step
+  return { ...step, tokenBefore, joined }
 }
 
 /** Asking or renewing: the lease moves, and every grant counts as taken. */
@@ -191,7 +195,7 @@ export function dropStep(
   const hold = copyHold(before, {
     reads: before.reads - (step.mode === 'read' ? 1 : 0),
     writes: before.writes - (step.mode === 'write' ? 1 : 0),
-    ...withoutStep(before, step),
+    ...withoutStep(before, step, end),
   })
   draft.setHold(hold)
   rememberStep(draft, before, { step, end })
@@ -199,15 +203,17 @@ export function dropStep(
 }
 
 /**
- * The step that gave the hold its present token knows the one before. If it is undone unheard the hold
+ * The step that gave the hold its present token knows the one before. If its request is given up the hold
  * goes back to that, unless a later step was granted under the present one, which then knows it instead.
+ * A release leaves the token as it is.
  */
-function withoutStep(before: Hold, step: Step): Pick<Hold, 'steps' | 'token'> {
+function withoutStep(before: Hold, step: Step, end: HoldEnd): Pick<Hold, 'steps' | 'token'> {
   const index = before.steps.findIndex((other) => other.requestId === step.requestId)
   const steps = before.steps.filter((_, at) => at !== index)
   const { tokenBefore } = before.steps[index] ?? step
   const later = steps[index]
-  if (tokenBefore === undefined) return { steps, token: before.token }
+  const isGivenUp = end === 'cancelled' || end === 'unclaimed'
+  if (tokenBefore === undefined || !isGivenUp) return { steps, token: before.token }
   if (later === undefined) return { steps, token: tokenBefore }
   return { steps: steps.with(index, { ...later, tokenBefore }), token: before.token }
 }

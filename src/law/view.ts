@@ -31,8 +31,8 @@ export interface Step {
    */
   readonly claimByMs: number | null
   /**
-   * The token that the hold had before it got its present one with this step. Kept until the step is
-   * taken: if it is undone unheard, the hold goes back to the token that its owner knows.
+   * The token that the hold had before it got its present one with this step: if the request is given up,
+   * the hold goes back to the token that its owner knows.
    */
   readonly tokenBefore?: number | undefined
   /** Other request ids that were answered with this step, newest last. They end as it does. */

@@ -1,7 +1,8 @@
 import { createError, isLockError } from '../engine/errors.ts'
 import type { HolderReply } from '../engine/queries.ts'
-import type { Begin } from '../law/commands.ts'
-import type { Granted, HolderShown, OutcomeOf, Refused } from '../law/outcomes.ts'
+import { toWithdrawal } from '../engine/waits/waiting-command.ts'
+import type { Begin, Command } from '../law/commands.ts'
+import type { Granted, HolderShown, Refused } from '../law/outcomes.ts'
 import type { Coordination } from '../law/settings.ts'
 import { HeldOperation } from './held-operation.ts'
 import { fromJsonText } from './json-text.ts'
@@ -9,9 +10,8 @@ import type { LocksContext } from './locks-context.ts'
 import { RETRY_MS_MIN, UNCONFIRMED_RATIO_MAX } from './locks-limits.ts'
 import { createRefusalError } from './refusal-errors.ts'
 import type { Scheduled, ScheduleList } from './renewal-schedule.ts'
-import { isOutOfReach } from './request-grant.ts'
-import { type Answered, askAgain, pauseBefore, sendInBackground } from './retrying.ts'
-import { undoBegin } from './undo-begin.ts'
+import { callOff, isOutOfReach } from './request-grant.ts'
+import { type Answered, askAgain, pauseBefore } from './retrying.ts'
 
 /** What an operation is asked for with, checked and in milliseconds. */
 export interface BeginTerms {
@@ -169,12 +169,13 @@ class AskedOperation implements Scheduled {
     }
   }
 
-  /** The wait is over. Whoever leaves a queue may just have been answered; then that counts. */
+  /** The wait is over. A request that was settled before it could be withdrawn counts as it was settled. */
   async #giveUp(): Promise<Begun> {
     if (!(await this.#withdraw())) {
-      const answered = await this.#locate(await this.#ask(0))
-      if (answered.outcome.kind !== 'queued') return this.#conclude(answered)
-      await this.#withdraw()
+      const answered = await this.#ask(0)
+      const { outcome } = answered
+      const isWithdrawn = outcome.kind === 'refused' && outcome.code === 'cancelled'
+      if (!isWithdrawn) return this.#conclude(answered)
     }
     throw await this.#error({ kind: 'refused', code: 'timeout', holders: await this.#holders() })
   }
@@ -206,8 +207,8 @@ class AskedOperation implements Scheduled {
   }
 
   async #withdraw(): Promise<boolean> {
-    const { type, resource, node } = this.#terms
-    const outcome = await this.#context.engine.apply({ kind: 'withdraw', type, resource, node })
+    const withdrawal = toWithdrawal(this.#request)
+    const outcome = await this.#context.engine.apply<Command>(withdrawal)
     return outcome.kind === 'cancelled' && outcome.cancelled
   }
 
@@ -238,15 +239,4 @@ class AskedOperation implements Scheduled {
       wallMs: this.#context.clock.wallMs(),
     })
   }
-}
-
-/** Nobody waits for this answer any more. */
-async function callOff(context: LocksContext, request: Begin): Promise<void> {
-  let standing: OutcomeOf<Begin>
-  try {
-    standing = await sendInBackground(context, { ...request, waitMs: 0 })
-  } catch {
-    return
-  }
-  await undoBegin(context, request, standing)
 }

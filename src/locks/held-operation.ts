@@ -11,7 +11,7 @@ import { toLossReason } from './lost-error.ts'
 import type { OperationHandle, OperationResult } from './operation-handle.ts'
 import { createRefusalError } from './refusal-errors.ts'
 import { askAgain, sendInBackground } from './retrying.ts'
-import { undoBegin } from './undo-begin.ts'
+import { callOff } from './request-grant.ts'
 
 /** How an operation ended, with its value as text. */
 type Ending = Pick<Finish, 'success' | 'value' | 'error'>
@@ -86,7 +86,7 @@ export class HeldOperation extends Lease implements OperationHandle {
       return { kind: 'renewed', leaseMs: outcome.leaseMs }
     }
     // If its end was forgotten, the question was taken for a new one.
-    await undoBegin(this.context, this.#request, outcome)
+    await callOff(this.context, this.#request)
     return {
       kind: 'lost',
       reason: outcome.kind === 'refused' ? toLossReason(outcome) : 'not_holder',

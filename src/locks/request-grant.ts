@@ -1,5 +1,6 @@
 import { createError, isLockError } from '../engine/errors.ts'
-import type { Acquire } from '../law/commands.ts'
+import { toWithdrawal, type WaitingCommand } from '../engine/waits/waiting-command.ts'
+import type { Acquire, Command } from '../law/commands.ts'
 import type { Granted, OutcomeOf, Refused } from '../law/outcomes.ts'
 import type { LocksContext } from './locks-context.ts'
 import { RETRY_MS_MIN, UNCONFIRMED_RATIO_MAX } from './locks-limits.ts'
@@ -157,21 +158,12 @@ async function confirm(
 }
 
 /**
- * Nobody waits for this answer any more. A place in the queue is given up, a grant that arrived
- * unheard is given back. If the engine stays out of reach, the lease ends by itself.
+ * The caller no longer wants this request: what it made is undone. If the engine stays out of reach, the
+ * lease ends by itself. Never rejects.
  */
-export async function callOff(context: LocksContext, request: Acquire): Promise<void> {
-  const { key, owner, requestId, mode } = request
+export async function callOff(context: LocksContext, request: WaitingCommand): Promise<void> {
   try {
-    const cancel = { kind: 'cancel', key, owner, requestId } as const
-    const outcome = await sendInBackground(context, cancel)
-    if (outcome.kind === 'cancelled' && outcome.cancelled) return
-    // Either it never arrived, and is refused from now on, or it was granted directly.
-    const standing = await sendInBackground(context, { ...request, waitMs: 0 })
-    if (standing.kind !== 'granted') return
-    const { token } = standing
-    const release = { kind: 'release', key, owner, mode, token } as const
-    await sendInBackground(context, { ...release, requestId: `${requestId}-off` })
+    await sendInBackground<Command>(context, toWithdrawal(request))
   } catch {
     // The error that led here has been reported already.
   }

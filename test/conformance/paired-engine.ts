@@ -9,7 +9,7 @@ import type {
 import type { Query, ReplyOf } from '../../src/engine/queries.ts'
 import type { Command } from '../../src/law/commands.ts'
 import type { OutcomeOf } from '../../src/law/outcomes.ts'
-import { isHeldOpen } from '../../src/law/waiting.ts'
+import { isHeldOpen } from '../../src/engine/waits/waiting-command.ts'
 import type { KeyName } from '../../src/engines/sql/sql-dialect.ts'
 
 export interface EnginePair {

@@ -116,21 +116,6 @@ describe('a grant that is entrusted to whoever is connected to its owner', () =>
     expect(story.holders('a', namespace)).toEqual([])
   })
 
-  it.each(['lock', 'operation'] as const)(
-    'is not declined after that, only before: %s',
-    (namespace) => {
-      const place = { namespace, key: 'a' }
-      const decline = { kind: 'decline', owner: 'pull:n', requestId: '1' } as const
-      const entrusted = grantUnasked(namespace)
-      entrusted.run({ kind: 'entrust', owner: 'pull:n', requestId: '1' }, place)
-      expect(entrusted.run(decline, place)).toEqual({ kind: 'cancelled', cancelled: false })
-      expect(entrusted.holders('a', namespace)).toEqual(['pull:n'])
-      const declined = grantUnasked(namespace)
-      expect(declined.run(decline, place)).toEqual({ kind: 'cancelled', cancelled: true })
-      expect(declined.holders('a', namespace)).toEqual([])
-    },
-  )
-
   it('stays taken if its owner has asked for it meanwhile', () => {
     const story = grantUnasked('lock')
     story.wait('pull:n', 'write', { requestId: '1' })
@@ -138,8 +123,6 @@ describe('a grant that is entrusted to whoever is connected to its owner', () =>
     expect(story.last.changes).toEqual([])
     const cancel = { kind: 'cancel', key: 'a', owner: 'pull:n', reason: 'abandoned' } as const
     expect(story.run(cancel)).toMatchObject({ cancelled: false })
-    const decline = { kind: 'decline', owner: 'pull:n', requestId: '1' } as const
-    expect(story.run(decline)).toMatchObject({ cancelled: false })
   })
 
   it('is refused if it was undone before', () => {

@@ -82,7 +82,7 @@ function* neighbours(scope: Scope, nodes: readonly Node[], serial: number): Gene
 }
 
 function placeIn(scope: Scope, command: KeyCommand): Place {
-  const isAnywhere = ['expire', 'leave', 'hang-up', 'entrust', 'decline'].includes(command.kind)
+  const isAnywhere = ['expire', 'leave', 'hang-up', 'entrust'].includes(command.kind)
   return isAnywhere ? { namespace: scope.namespace, key: 'a' } : placeOf(command)
 }
 

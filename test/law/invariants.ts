@@ -59,10 +59,9 @@ function tokens({ before, decision, after }: StepTaken): string[] {
   return broken
 }
 
-/** A writer became the reader that it was before, because it never heard that it writes. */
+/** A writer became the reader that it was before, because its request to write was given up. */
 function isUndone(standing: Hold, hold: Hold): boolean {
-  const unheard = standing.steps.find((step) => step.tokenBefore !== undefined)
-  return unheard?.claimByMs !== null && unheard?.tokenBefore === hold.token && hold.writes === 0
+  return hold.writes === 0 && standing.steps.some(({ tokenBefore }) => tokenBefore === hold.token)
 }
 
 /** Grants to waiters whose owner held nothing at that moment, in order: the queue's own choices. */
@@ -214,20 +213,24 @@ function isDeletedInUse({ holds, references: nodes }: KeyState): boolean {
   return nodes.length > 0 && holds.some((hold) => hold.operation?.type === 'delete')
 }
 
-/** No request that was answered for good holds or waits for as long as its end is remembered. */
+/**
+ * No request that was answered for good holds or waits for as long as its end is remembered. What it
+ * shared with a request that has not ended belongs to the latter.
+ */
 function endedRequests({ nowMs, after }: StepTaken): string[] {
-  const { holds, waiters, ended } = after
-  const isAlive = (owner: string, requestId: string): boolean =>
-    waiters.some((waiter) => waiter.owner === owner && isNamed(waiter, requestId)) ||
-    holds.some(
-      (hold) => hold.owner === owner && hold.steps.some((step) => isNamed(step, requestId)),
+  const { holds, waiters } = after
+  const ended = after.ended.filter(
+    (entry) => entry.verb === 'acquire' && entry.atMs + ENDED_REMEMBERED_MS > nowMs,
+  )
+  const standings = [
+    ...waiters.map((waiter) => ({ owner: waiter.owner, standing: waiter })),
+    ...holds.flatMap(({ owner, steps }) => steps.map((step) => ({ owner, standing: step }))),
+  ]
+  return standings
+    .filter(({ owner, standing: { requestId, joined = [] } }) =>
+      [requestId, ...joined].every((name) =>
+        ended.some((entry) => entry.owner === owner && entry.requestId === name),
+      ),
     )
-  return ended
-    .filter((entry) => entry.verb === 'acquire' && entry.atMs + ENDED_REMEMBERED_MS > nowMs)
-    .filter((entry) => isAlive(entry.owner, entry.requestId))
-    .map((entry) => `${entry.owner}/${entry.requestId} has ended and lives`)
-}
-
-function isNamed(request: Pick<Waiter, 'requestId' | 'joined'>, requestId: string): boolean {
-  return request.requestId === requestId || (request.joined ?? []).includes(requestId)
+    .map(({ owner, standing }) => `${owner}/${standing.requestId} has ended and lives`)
 }

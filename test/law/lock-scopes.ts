@@ -52,7 +52,7 @@ export function createClaimScope(depth: number): Scope {
     acquireBy(owner, { requestId: 'write', waitMs: 100_000, ttlMs: 2_000 }),
     { kind: 'hang-up', owner, requestId: 'write' },
     { kind: 'entrust', owner, requestId: 'write' },
-    { kind: 'decline', owner, requestId: 'write' },
+    { kind: 'cancel', key: KEY, owner, requestId: 'write' },
     { kind: 'release', key: KEY, owner },
     { kind: 'cancel', key: KEY, owner, reason: 'abandoned' },
     { kind: 'renew', key: KEY, owner, ttlMs: 2_000 },

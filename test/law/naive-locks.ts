@@ -31,7 +31,12 @@ import {
 
 /** acquire, release, renew and cancel: sections 2 and 3 of the law. */
 
-type GivingUp = Pick<Cancel, 'owner' | 'requestId' | 'reason'>
+type Standing = { readonly id: string; readonly joined: readonly string[] }
+
+interface GivingUp extends Pick<Cancel, 'owner' | 'requestId' | 'reason'> {
+  /** It goes by its owner's name, and may be asked for anew. */
+  readonly isNameless?: boolean
+}
 
 interface RequestName {
   readonly verb: Verb
@@ -238,8 +243,10 @@ export function strangerAnswer(turn: Turn, owner: string): Outcome {
 }
 
 /** Nobody is on the line any more. */
-export function hangUp(turn: Turn, owner: string, id: string): Outcome {
-  const waiter = turn.key.queue.find((other) => other.owner === owner && other.id === id)
+export function hangUp(turn: Turn, owner: string, id: string | undefined): Outcome {
+  const waiter = turn.key.queue.find(
+    (other) => other.owner === owner && (id === undefined || other.id === id),
+  )
   if (waiter === undefined) return refused('not_holder')
   waiter.connected = waiter.session !== undefined
   waiter.lease = patienceOf(turn, waiter)
@@ -254,31 +261,38 @@ export function entrust(turn: Turn, owner: string, id: string | undefined): Outc
   return grantedAnswer(turn, hold, step.mode)
 }
 
-export function decline(turn: Turn, owner: string, id: string): Outcome {
-  const hold = holdOf(turn.key, owner)
-  const isInNobodysHands = hold?.steps.find(
-    (step) => step.id === id && Number.isFinite(step.claimBy),
-  )
-  if (hold && isInNobodysHands) endStep(turn, { hold, step: isInNobodysHands, end: 'unclaimed' })
-  moveQueue(turn)
-  return { kind: 'cancelled', cancelled: isInNobodysHands !== undefined }
-}
-
 export function cancel(turn: Turn, command: GivingUp): Outcome {
-  const { owner, requestId: id, reason = 'cancelled' } = command
-  const isMeant = (name: string): boolean => id === undefined || name === id
-  const waiters = turn.key.queue.filter((waiter) => waiter.owner === owner && isMeant(waiter.id))
+  const { owner, requestId: id, reason = 'cancelled', isNameless = false } = command
+  const isMeant = (standing: Standing): boolean => {
+    if (id === undefined) return true
+    const others = [standing.id, ...standing.joined].filter((name) => name !== id)
+    const isIn = others.length <= standing.joined.length
+    return isIn && others.every((name) => recall(turn, { verb: 'acquire', owner, id: name }))
+  }
+  const waiters = turn.key.queue.filter((waiter) => waiter.owner === owner && isMeant(waiter))
   const hold = holdOf(turn.key, owner)
-  const steps = hold?.steps.filter((step) => isMeant(step.id)) ?? []
-  const undone = steps.filter((step) => step.claimBy !== null)
+  const undoesTaken = id !== undefined && reason === 'cancelled'
+  const undone = (hold?.steps ?? []).filter(
+    (step) => (undoesTaken || step.claimBy !== null) && isMeant(step),
+  )
   const end = reason === 'abandoned' ? 'unclaimed' : 'cancelled'
   for (const waiter of waiters) leave(turn, waiter, refused(reason))
   if (hold) for (const step of undone) endStep(turn, { hold, step, end })
-  const isUnknown = id !== undefined && waiters.length + steps.length === 0
-  if (isUnknown && !recall(turn, { verb: 'acquire', owner, id })) {
+  const isCancelled = waiters.length + undone.length > 0
+  const isStanding = [
+    ...turn.key.queue.filter((one) => one.owner === owner),
+    ...(hold?.steps ?? []),
+  ].some((one) => [one.id, ...one.joined].some((name) => name === id))
+  const goesOn = isNameless || (isStanding && reason === 'abandoned')
+  if (
+    id !== undefined &&
+    !isCancelled &&
+    !goesOn &&
+    !recall(turn, { verb: 'acquire', owner, id })
+  ) {
     const answer = refused(reason)
     remember(turn, { verb: 'acquire', owner, id, mode: undefined, answer })
   }
   moveQueue(turn)
-  return { kind: 'cancelled', cancelled: waiters.length + undone.length > 0 }
+  return { kind: 'cancelled', cancelled: isCancelled }
 }

@@ -3,7 +3,7 @@ import type { Outcome } from '../../src/law/outcomes.ts'
 import { DEFAULT_SETTINGS } from '../../src/engine/validation/default-settings.ts'
 import type { LawSettings } from '../../src/law/settings.ts'
 import type { Namespace, Session } from '../../src/law/view.ts'
-import { acquire, cancel, decline, entrust, hangUp, release, renew } from './naive-locks.ts'
+import { acquire, cancel, entrust, hangUp, release, renew } from './naive-locks.ts'
 import { begin, finish, unref, withdraw } from './naive-operations.ts'
 import { endHold, leave, moveQueue, refused, removeDue } from './naive-queue.ts'
 import {
@@ -69,8 +69,6 @@ function answer(turn: Turn, command: KeyCommand, gone: number): Outcome {
       return hangUp(turn, command.owner, command.requestId)
     case 'entrust':
       return entrust(turn, command.owner, command.requestId)
-    case 'decline':
-      return decline(turn, command.owner, command.requestId)
     case 'begin':
       return begin(turn, command)
     case 'finish':

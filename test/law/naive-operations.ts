@@ -170,7 +170,9 @@ function recordSuccess(turn: Turn, facts: NaiveFacts, value: string | undefined)
 }
 
 export function withdraw(turn: Turn, command: Withdraw): Outcome {
-  return cancel(turn, { owner: ownerOf(command), reason: command.reason })
+  const { requestId, reason } = command
+  const owner = ownerOf(command)
+  return cancel(turn, { owner, requestId, reason, isNameless: requestId === owner })
 }
 
 export function unref(turn: Turn, node: string): Outcome {

@@ -138,7 +138,8 @@ export function endStep(turn: Turn, options: StepEnd): void {
   for (const id of namesOf(hold, step)) {
     remember(turn, { verb: 'acquire', owner: hold.owner, id, mode: step.mode, answer })
   }
-  if (step.claimBy !== null && step.oldToken !== undefined) {
+  const isGivenUp = end === 'cancelled' || end === 'unclaimed'
+  if (isGivenUp && step.oldToken !== undefined) {
     if (later) later.oldToken = step.oldToken
     else hold.token = step.oldToken
   }

@@ -12,7 +12,7 @@ export interface NaiveStep {
   readonly mode: Mode
   /** `null`: taken. `Infinity`: its owner is being told. Otherwise when the grant is undone. */
   claimBy: number | null
-  /** What the hold's token was before this step gave it another; of no interest once it is taken. */
+  /** What the hold's token was before this step gave it another. */
   oldToken: number | undefined
   /** Ids that were told of this step when they asked for the same. */
   joined: readonly string[]

@@ -57,6 +57,7 @@ function commandsOf(
     ...ids.flatMap((requestId): ExploredCommand[] => [
       { kind: 'finish', ...about, requestId, success: true, value: `"${node}"` },
       { kind: 'finish', ...about, requestId, success: false, error: 'disk' },
+      { kind: 'withdraw', ...about, requestId },
     ]),
     { kind: 'withdraw', ...about, reason: ids.length > 1 ? 'abandoned' : 'cancelled' },
     { kind: 'hang-up', owner: `${type}:${node}`, requestId: ids.at(-1) ?? `${type}:${node}` },

@@ -39,7 +39,6 @@ export function placeOf(command: KeyCommand): Place {
     case 'leave':
     case 'hang-up':
     case 'entrust':
-    case 'decline':
       return { namespace: 'lock', key: 'a' }
     default:
       return { namespace: 'lock', key: command.key }

@@ -174,7 +174,14 @@ export const operationCommand: fc.Arbitrary<RandomCommand> = fc.oneof(
   { weight: 8, arbitrary: begin },
   { weight: 4, arbitrary: finish },
   { weight: 6, arbitrary: handOver },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('withdraw'), ...operation }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('withdraw'),
+      ...operation,
+      requestId: rarely(requestId),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({

@@ -29,13 +29,18 @@ describe('an upgrade that was granted and undone unheard', () => {
     expect(story.acquire('x', 'write')).toMatchObject({ token: 4, reads: 1, writes: 1 })
   })
 
-  it('leaves the token alone once the owner has shown that it knows of it', () => {
+  it('keeps its token when its owner releases it', () => {
     const story = createUnheard()
-    story.renew('x', 1_000, 3)
-    expect(story.cancel('x', 'w')).toMatchObject({ cancelled: false })
-    expect(story.state().holds).toMatchObject([{ token: 3, reads: 1, writes: 1 }])
     story.release('x', { mode: 'write', token: 3 })
     expect(story.state().holds).toMatchObject([{ token: 3, reads: 1, writes: 0 }])
+  })
+
+  it('is undone by its request id after its owner was told', () => {
+    const story = createUnheard()
+    story.renew('x', 1_000, 3)
+    expect(story.cancel('x')).toMatchObject({ cancelled: false })
+    expect(story.cancel('x', 'w')).toMatchObject({ cancelled: true })
+    expect(story.state().holds).toMatchObject([{ token: 1, reads: 1, writes: 0 }])
   })
 
   it('leaves the new token as long as another request was granted under it', () => {

@@ -215,7 +215,8 @@ export const QUEUE_MUTANTS: readonly Mutant[] = [
     {
       name: 'cancel-takes-too-much',
       fault: 'a cancel of a wait also ends what its owner holds',
-      killedBy: 'cancel and time-out: a cancel does not take back what was granted directly',
+      killedBy:
+        'cancel and time-out: a cancel without a request id leaves what was granted directly',
     },
     () => (view, command, nowMs) => {
       if (command.kind !== 'cancel' || view.hold(command.owner) === undefined) {

@@ -137,7 +137,11 @@ export function problemWith(
     case 'finish':
       return problemWithFinish(command)
     case 'withdraw':
-      return problemWithOperation(command) ?? may('reason', command.reason, reason)
+      return (
+        problemWithOperation(command) ??
+        may('requestId', command.requestId, id) ??
+        may('reason', command.reason, reason)
+      )
     case 'unref':
       return may('resource', command.resource, key) ?? need('node', command.node, owner)
     case 'open-session':

@@ -5,13 +5,11 @@ import { decideSession } from '../../law/sessions.ts'
 import type { Durability } from './durability.ts'
 import { type ExpiryHandler, expireDue } from './expiry.ts'
 import type { LockTable } from './lock-table.ts'
-import type { OpenCalls } from './open-calls.ts'
 import type { TableStore } from './table-store.ts'
 
 export interface CommandRunnerParts {
   readonly table: LockTable
   readonly durability: Durability
-  readonly calls: OpenCalls
   readonly store: TableStore | undefined
 }
 
@@ -24,7 +22,6 @@ export class CommandRunner {
     this.#parts = parts
     this.#handler = {
       sessionEnded: (id) => this.#forgetSession(id),
-      callDue: (call, nowMs) => parts.calls.answerDue(call, nowMs),
     }
   }
 

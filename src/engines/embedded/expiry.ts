@@ -1,7 +1,6 @@
 import { HoldRecord } from './hold-record.ts'
 import type { KeyState } from './key-state.ts'
 import type { LockTable } from './lock-table.ts'
-import { OpenCall } from './open-call.ts'
 import { ResourceState } from './resource-state.ts'
 import { SessionRecord } from './session-record.ts'
 import { WaiterRecord } from './waiter-record.ts'
@@ -16,8 +15,6 @@ interface DueOnKey {
 export interface ExpiryHandler {
   /** The client of a session was silent for the grace, and the session has nothing left. */
   sessionEnded(id: string): void
-  /** An open `begin` has waited as long as it wanted. */
-  callDue(call: OpenCall, nowMs: number): void
 }
 
 const EXPIRE = Object.freeze({ kind: 'expire' })
@@ -33,15 +30,13 @@ export function expireDue(table: LockTable, handler: ExpiryHandler, nowMs: numbe
   if ((table.heap.peek()?.dueAtMs ?? Infinity) > nowMs && table.idle.dueAtMs > nowMs) return 0
   const keys = new Map<KeyState, DueOnKey>()
   const sessions: SessionRecord[] = []
-  const calls: OpenCall[] = []
-  collect(table, nowMs, { keys, sessions, calls })
+  collect(table, nowMs, { keys, sessions })
   let count = 0
   for (const session of sessions) {
     count += table.leaveSession(session, nowMs)
     if (!table.sessions.has(session.id)) handler.sessionEnded(session.id)
   }
   for (const [state, due] of keys) count += expireKey(table, { state, due }, nowMs)
-  for (const call of calls) handler.callDue(call, nowMs)
   table.idle.sweep(nowMs)
   return count
 }
@@ -49,7 +44,6 @@ export function expireDue(table: LockTable, handler: ExpiryHandler, nowMs: numbe
 interface Collected {
   readonly keys: Map<KeyState, DueOnKey>
   readonly sessions: SessionRecord[]
-  readonly calls: OpenCall[]
 }
 
 function collect(table: LockTable, nowMs: number, into: Collected): void {
@@ -60,7 +54,6 @@ function collect(table: LockTable, nowMs: number, into: Collected): void {
     else if (item instanceof WaiterRecord) dueOn(into, item.state).waiters.push(item)
     else if (item instanceof SessionRecord) into.sessions.push(item)
     else if (item instanceof ResourceState) dueOn(into, item)
-    else if (item instanceof OpenCall) into.calls.push(item)
   }
 }
 

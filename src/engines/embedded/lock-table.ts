@@ -12,7 +12,6 @@ import { EndedMemory } from './ended-memory.ts'
 import { fnv1a } from './fnv1a.ts'
 import { IdleKeys } from './idle-keys.ts'
 import { KeyState } from './key-state.ts'
-import { OpenCall } from './open-call.ts'
 import { PartyGraph } from './party-graph.ts'
 import { ResourceState } from './resource-state.ts'
 import { SessionRecord } from './session-record.ts'
@@ -23,8 +22,8 @@ import { WaiterRecord } from './waiter-record.ts'
 export interface TableListener {
   /** After the changes of a decision were applied, with the instant it was made for. */
   decided(state: KeyState, decision: Decision, nowMs: number): void
-  /** A waiter left, and this call was held open for it. Comes after `decided`. */
-  settled(call: OpenCall, answer: Outcome): void
+  /** A waiter left, with the answer to its request. Comes after `decided`. */
+  settled(waiter: WaiterRecord, answer: Outcome): void
 }
 
 export interface TableOptions {
@@ -131,16 +130,11 @@ export class LockTable implements KnownNames {
     const settled = this.apply(state, decision.changes)
     this.rest(state, nowMs)
     this.listener.decided(state, decision, nowMs)
-    if (settled !== undefined) this.#answer(settled)
+    if (settled !== undefined) {
+      for (const { waiter, answer } of settled) this.listener.settled(waiter, answer)
+    }
     this.#isTorn = false
     return decision.outcome
-  }
-
-  #answer(settled: readonly Settled[]): void {
-    for (const { calls, answer } of settled) {
-      if (calls instanceof OpenCall) this.listener.settled(calls, answer)
-      else for (const call of calls) this.listener.settled(call, answer)
-    }
   }
 
   /** An idle key costs nothing of its own once its ends are forgotten. */
@@ -150,7 +144,7 @@ export class LockTable implements KnownNames {
     else this.idle.list(state, nowMs)
   }
 
-  /** Apply changes, in order. Returns the open calls of waiters that left, with their answers. */
+  /** Apply changes, in order. Returns the waiters that left, with their answers. */
   apply(state: KeyState, changes: readonly Change[]): readonly Settled[] | undefined {
     let settled: Settled[] | undefined
     for (const change of changes) {
@@ -253,10 +247,7 @@ export class LockTable implements KnownNames {
     this.heap.remove(record)
     if (state.graph !== undefined) this.parties.remove(record)
     this.#sessionOf(record)?.waiters.delete(record)
-    const { calls } = record
-    // What left may be kept for a while by the tables of maps that it was in; its callers must not be.
-    record.calls = undefined
-    return calls === undefined ? undefined : { calls, answer }
+    return { waiter: record, answer }
   }
 
   #remember(state: KeyState, ended: Ended): void {
@@ -344,7 +335,7 @@ export class LockTable implements KnownNames {
 }
 
 export interface Settled {
-  readonly calls: OpenCall | readonly OpenCall[]
+  readonly waiter: WaiterRecord
   readonly answer: Outcome
 }
 

@@ -16,18 +16,19 @@ import type { Command } from '../../law/commands.ts'
 import type { LawEvent } from '../../law/events.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
-import { isHeldOpen } from '../../law/waiting.ts'
+import { OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
+import { isHeldOpen, nameOfPlace, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { Clock } from '../../time/clock.ts'
 import { CommandRunner } from './command-runner.ts'
 import { Durability } from './durability.ts'
 import type { HoldHistory } from './history/hold-history.ts'
 import type { LockTable } from './lock-table.ts'
-import { OpenCalls } from './open-calls.ts'
 import { readTable } from './table-queries.ts'
 import type { TableStore } from './table-store.ts'
 import type { Journal } from './journal/journal.ts'
 import { toStorageError } from './storage-errors.ts'
 import { Alarm } from './alarm.ts'
+import type { WaiterRecord } from './waiter-record.ts'
 
 export interface TableEngineParts {
   readonly table: LockTable
@@ -57,7 +58,7 @@ export class TableEngine implements LockEngine {
   readonly #clock: Clock
   readonly #durability: Durability
   readonly #watchers: Watchers
-  readonly #calls: OpenCalls
+  readonly #waits: OpenWaits
   readonly #runner: CommandRunner
   readonly #alarm: Alarm
   readonly #journal: Journal | undefined
@@ -79,17 +80,15 @@ export class TableEngine implements LockEngine {
     })
     this.#durability = new Durability(storage?.journal, (error) => this.#fail(error))
     this.#alarm = new Alarm(table, clock, () => this.#onAlarm())
-    this.#calls = new OpenCalls(table, this.#durability, {
-      nowMs: () => this.#nowMs(),
+    this.#waits = new OpenWaits({
+      clock,
+      decide: (request, step) => this.#step(request, step),
       onCount: (count) => this.#alarm.keepAlive(count > 0),
-      onAborted: () => this.#alarm.set(),
-      onDefect: (error) => this.#fail(toDefect({ kind: 'withdraw' }, error)),
     })
     this.#runner = new CommandRunner({
       table,
       durability: this.#durability,
       store: storage?.store,
-      calls: this.#calls,
     })
     table.listener = {
       decided: (state, { changes, events }, nowMs) => {
@@ -100,7 +99,7 @@ export class TableEngine implements LockEngine {
         if (history !== undefined) history.note(state, changes, { nowMs, wallMs })
         if (events.length > 0) this.#tell(events, wallMs)
       },
-      settled: (call, answer) => this.#calls.settle(call, answer),
+      settled: (waiter, answer) => this.#settle(waiter, answer),
     }
     this.#alarm.set()
   }
@@ -121,7 +120,7 @@ export class TableEngine implements LockEngine {
     try {
       const outcome = this.#runner.run(command, this.#nowMs())
       const isHeld = outcome.kind === 'queued' && isHeldOpen(command)
-      const answer = isHeld ? this.#calls.open(command, options?.signal) : outcome
+      const answer = isHeld ? this.#waits.hold(command, options?.signal, outcome) : outcome
       this.#alarm.set()
       return answer
     } catch (error) {
@@ -129,6 +128,30 @@ export class TableEngine implements LockEngine {
       if (this.#table.isTorn) this.#fail(defect)
       return Promise.reject(defect)
     }
+  }
+
+  /** What is decided for a request while its call is held open. */
+  #step(request: WaitingCommand, step: WaitStep): Outcome | Promise<Outcome> {
+    const table = this.#table
+    const state =
+      request.kind === 'acquire' ? table.lock(request.key) : table.resource(request.resource)
+    try {
+      const outcome = table.decide(state, step, this.#nowMs())
+      this.#alarm.set()
+      return this.#whenDurable(outcome)
+    } catch (error) {
+      // The request would go on waiting, and its grant would reach no caller.
+      const defect = toDefect(step, error)
+      this.#fail(defect)
+      return Promise.reject(defect)
+    }
+  }
+
+  #settle({ state, owner, requestId }: WaiterRecord, answer: Outcome): void {
+    if (this.#waits.size === 0) return
+    const { namespace: space, key: name } = state
+    const place = nameOfPlace({ space, name }, { owner, requestId })
+    this.#waits.settle(place, answer, this.#durability.durable)
   }
 
   read<Q extends Query>(query: Q): Promise<ReplyOf<Q>> {
@@ -165,7 +188,7 @@ export class TableEngine implements LockEngine {
 
   async #close(): Promise<void> {
     this.#alarm.stop()
-    this.#calls.rejectAll(toClosed())
+    this.#waits.rejectAll(toClosed())
     await this.#durability.close()
     await this.#history?.close()
     this.#watchers.clear()
@@ -213,6 +236,6 @@ export class TableEngine implements LockEngine {
   #fail(error: unknown): void {
     this.#failure ??= toStorageError(error, 'no')
     this.#alarm.stop()
-    this.#calls.rejectAll(this.#failure)
+    this.#waits.rejectAll(this.#failure)
   }
 }

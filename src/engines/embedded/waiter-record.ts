@@ -1,10 +1,9 @@
 import type { Mode, OperationFacts, Waiter } from '../../law/view.ts'
 import type { DueItem } from './due-heap.ts'
 import type { KeyState } from './key-state.ts'
-import type { OpenCall } from './open-call.ts'
 import type { Listed } from './roster.ts'
 
-/** A waiter as the table keeps it: its place in the lane, and the calls that are held open for it. */
+/** A waiter as the table keeps it, with its place in the lane. */
 export class WaiterRecord implements Waiter, DueItem, Listed {
   readonly state: KeyState
   readonly owner: string
@@ -26,8 +25,6 @@ export class WaiterRecord implements Waiter, DueItem, Listed {
   rosterIndex = -1
   /** Kept by the lane: the number of this place since the lane began. */
   place = -1
-  /** Nearly all have one, and there may be ten thousand waiters: it stands without a list around it. */
-  calls: OpenCall | readonly OpenCall[] | undefined
 
   constructor(state: KeyState, waiter: Waiter) {
     this.state = state

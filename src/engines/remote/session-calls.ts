@@ -1,6 +1,6 @@
 import { toAborted } from '../../engine/engine-errors.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
-import { isHeldOpen } from '../../law/waiting.ts'
+import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
 import { writeAbort } from '../../protocol/session/client-frames.ts'
 import { IdTable } from '../../protocol/session/id-table.ts'
 import { ProtocolError } from '../../protocol/session/protocol-error.ts'

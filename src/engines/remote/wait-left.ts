@@ -1,4 +1,4 @@
-import type { WaitingCommand } from '../../law/waiting.ts'
+import type { WaitingCommand } from '../../engine/waits/waiting-command.ts'
 
 /** Asking again extends a wait, so only what is left of it is asked for; it stays a wait to the end. */
 export function withWaitLeft(command: WaitingCommand, waitedMs: number): WaitingCommand {

@@ -1,9 +1,10 @@
 import { sql } from 'kysely'
-import { nameOfPlace } from '../../law/waiting.ts'
+import type { OpenWaits } from '../../engine/waits/open-waits.ts'
+import { nameOfPlace } from '../../engine/waits/waiting-command.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { DatabaseClock } from './database-clock.ts'
 import { OldRows } from './old-rows.ts'
-import type { OpenWaits } from './open-waits.ts'
+import type { AnswersElsewhere } from './answers-elsewhere.ts'
 import type { ServerBook } from './server-book.ts'
 import type { Connection, KeyName } from './sql-dialect.ts'
 import type { Transactor } from './transactor.ts'
@@ -17,6 +18,7 @@ export interface HousekeepingOptions {
   readonly clock: Clock
   readonly process: string
   readonly waits: OpenWaits
+  readonly elsewhere: AnswersElsewhere
   readonly openLetters: () => Promise<void>
   /** Where this process is a server. */
   readonly servers: ServerBook | undefined
@@ -55,13 +57,13 @@ export class Housekeeping {
   }
 
   async #round(): Promise<void> {
-    const { waits, transactor, databaseClock } = this.#options
+    const { waits, elsewhere, transactor, databaseClock } = this.#options
     if (waits.size > 0) {
       await transactor.write((db) => this.#renewPlaces(db))
       const stillQueued = await transactor.run((db) => this.#stillQueued(db))
       // Whoever left the queue was written to; only those are asked for again whose letter is lost.
       await this.#options.openLetters()
-      await waits.askAgain(stillQueued)
+      await elsewhere.askAgain(stillQueued)
     }
     await this.#options.servers?.sign()
     if (this.#rounds % REMOVAL_EVERY === 0) {

@@ -16,10 +16,12 @@ import type { Law } from '../../law/decide.ts'
 import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
 import type { LawSettings } from '../../law/settings.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
-import { isHeldOpen } from '../../law/waiting.ts'
+import { OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
+import { isHeldOpen, nameOfPlace, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { Clock } from '../../time/clock.ts'
 import { DatabaseClock } from './database-clock.ts'
 import type { WorkResult } from './decide-jobs.ts'
+import { AnswersElsewhere, keyNameOf, toAsker } from './answers-elsewhere.ts'
 import { Doorbell } from './doorbell.ts'
 import { EventFeed } from './event-feed.ts'
 import { Expiry } from './expiry.ts'
@@ -31,7 +33,6 @@ import { KeyWork } from './key-work.ts'
 import type { Letter } from './letters.ts'
 import { Mailbox } from './mailbox.ts'
 import { migrate, type MigrationBook } from './migrate.ts'
-import { OpenWaits } from './open-waits.ts'
 import { ServerBook } from './server-book.ts'
 import { SessionBook } from './session-book.ts'
 import type { KeyName, SqlDatabase } from './sql-dialect.ts'
@@ -70,6 +71,7 @@ export class SqlEngine implements LockEngine {
   readonly #work: KeyWork
   readonly #jobs: JobQueue
   readonly #waits: OpenWaits
+  readonly #elsewhere: AnswersElsewhere
   readonly #mailbox: Mailbox
   readonly #sessions: SessionBook
   readonly #expiry: Expiry
@@ -103,14 +105,13 @@ export class SqlEngine implements LockEngine {
       onCommitted: (result) => this.#onCommitted(result),
     })
     this.#waits = new OpenWaits({
-      process,
       clock,
-      decide,
-      findPlace: (name, owner) => this.#findPlace(name, owner),
+      decide: (request, step) => this.#step(request, step),
       onCount: () => this.#onInterest(),
     })
+    this.#elsewhere = new AnswersElsewhere({ process, waits: this.#waits, decide })
     const transactor = this.#transactor
-    const receive = (letter: Letter): Promise<void> => this.#waits.receive(letter)
+    const receive = (letter: Letter): Promise<void> => this.#elsewhere.receive(letter)
     this.#mailbox = new Mailbox({ transactor, process, receive })
     const shared = { database, transactor, clock: databaseClock, decide }
     this.#sessions = new SessionBook(shared)
@@ -141,6 +142,7 @@ export class SqlEngine implements LockEngine {
       clock,
       process,
       waits: this.#waits,
+      elsewhere: this.#elsewhere,
       openLetters: () => this.#doorbell.lookNow(),
       servers: this.#servers,
       openPatienceMs: settings.openPatienceMs,
@@ -163,8 +165,16 @@ export class SqlEngine implements LockEngine {
     if (problem !== undefined) throw toInvalidArgument(command, problem)
     this.#mustBeOpen()
     if (options?.signal?.aborted) throw toAborted(command, options.signal)
-    if (isHeldOpen(command)) return this.#waits.ask(command, options?.signal)
-    return this.#run(command)
+    if (!isHeldOpen(command)) return this.#run(command)
+    return this.#waits.hold(command, options?.signal, this.#step(command, command))
+  }
+
+  /** What is decided for a request while its call is held open here. */
+  #step(request: WaitingCommand, step: WaitStep): Promise<Outcome> {
+    const isAsked = step.kind === 'acquire' || step.kind === 'begin'
+    const process = step.kind === 'hang-up' ? undefined : this.#process
+    const asker = isAsked || step.kind === 'hang-up' ? toAsker(request, process) : undefined
+    return this.#jobs.add({ name: keyNameOf(request), command: step, asker })
   }
 
   /**
@@ -257,14 +267,6 @@ export class SqlEngine implements LockEngine {
     })
   }
 
-  async #findPlace(
-    { space, name }: KeyName,
-    owner: string,
-  ): Promise<{ readonly requestId: string; readonly position: number } | undefined> {
-    const standing = await this.read({ kind: 'standing', key: name, namespace: space, owner })
-    return standing.waiting[0]
-  }
-
   async watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
     this.#mustBeOpen()
     return this.#feed.watch(filter, listener)
@@ -274,7 +276,9 @@ export class SqlEngine implements LockEngine {
   #onCommitted({ settled, nowMs, dueAtMs, hasEvents }: WorkResult): Promise<void> | undefined {
     this.#expiry.note(nowMs, dueAtMs)
     const settle = (): void => {
-      for (const { name, departure } of settled) this.#waits.settle(name, departure)
+      for (const { name, departure } of settled) {
+        this.#waits.settle(nameOfPlace(name, departure.waiter), departure.answer)
+      }
     }
     if (hasEvents && this.#feed.isWatched) return this.#feed.read().then(settle, settle)
     settle()
@@ -305,7 +309,7 @@ export class SqlEngine implements LockEngine {
   }
 
   async #close(): Promise<void> {
-    this.#waits.rejectAll()
+    this.#waits.rejectAll(toClosed())
     await this.#expiry.close()
     await this.#housekeeping.close()
     // A server that cannot say that it leaves is taken for gone a little later.

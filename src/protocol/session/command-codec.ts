@@ -90,11 +90,12 @@ function writeRare(
       writer.optionalString(command.owner)
       return writer.optionalString(command.namespace)
     case 'withdraw':
-      head(writer, 6, command.kind, id)
+      head(writer, 7, command.kind, id)
       writer.string(command.type)
       writer.string(command.resource)
       writer.string(command.node)
-      return writer.optionalString(command.reason)
+      writer.optionalString(command.reason)
+      return writer.optionalString(command.requestId)
     case 'unref':
       head(writer, 4, command.kind, id)
       writer.optionalString(command.resource)
@@ -227,6 +228,7 @@ function readRare(op: number, reader: PackReader): Command | undefined {
         resource: reader.string(),
         node: reader.string(),
         reason: reader.optionalString() as CancelReason | undefined,
+        requestId: reader.optionalString(),
       }
     case OPS.unref:
       return { kind: 'unref', resource: reader.optionalString(), node: reader.string() }

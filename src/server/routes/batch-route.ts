@@ -1,4 +1,4 @@
-import { isHeldOpen } from '../../law/waiting.ts'
+import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
 import { writeOutcome } from '../../protocol/json/outcome-body.ts'
 import { toErrorAnswer } from '../http/error-answer.ts'
 import type { Exchange, JsonAnswer } from '../http/exchange.ts'

@@ -70,7 +70,7 @@ export const WORK_ROUTES: readonly CommandRoute[] = [
     id: 'withdraw',
     path: '/v1/withdraw',
     summary: 'Leave the queue of an operation.',
-    body: { ...WORK, reason: field.REASON },
+    body: { ...WORK, requestId: field.REQUEST_ID, reason: field.REASON },
     answers: { 200: answer('Whether there was something.', 'Cancelled') },
     toCommand: (asked) => ({ kind: 'withdraw', ...asked }),
   }),

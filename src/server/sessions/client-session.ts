@@ -2,7 +2,7 @@ import type { LockEngine, WatchEvent, WatchFilter } from '../../engine/engine.ts
 import type { Query } from '../../engine/queries.ts'
 import type { CancelReason, Command } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
-import { isHeldOpen } from '../../law/waiting.ts'
+import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
 import { writeOutcome } from '../../protocol/session/outcome-codec.ts'
 import { writeDone, writeLost, writeOver } from '../../protocol/session/server-frames.ts'
 import type { Timer } from '../../time/clock.ts'

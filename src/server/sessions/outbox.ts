@@ -1,4 +1,4 @@
-import type { WaitingCommand } from '../../law/waiting.ts'
+import type { WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import { PackWriter } from '../../protocol/session/pack-writer.ts'
 import { writeFrameNumber } from '../../protocol/session/server-frames.ts'
 import { SERVER_FRAME_MESSAGES } from '../../protocol/session/session-limits.ts'

@@ -1,6 +1,6 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import type { CancelReason } from '../../law/commands.ts'
-import type { WaitingCommand } from '../../law/waiting.ts'
+import type { WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import { IdTable } from '../../protocol/session/id-table.ts'
 import { withdraw } from '../waiting/withdraw.ts'
 

@@ -1,6 +1,6 @@
 import type { Acquire, Begin } from '../../law/commands.ts'
 import type { Outcome } from '../../law/outcomes.ts'
-import { isHeldOpen } from '../../law/waiting.ts'
+import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { HeldCall } from './held-call.ts'
 import { type AskOptions, nameOf } from './held-requests.ts'

@@ -1,6 +1,6 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import type { Acquire, Begin } from '../../law/commands.ts'
-import { nameOfWait } from '../../law/waiting.ts'
+import { nameOfWait } from '../../engine/waits/waiting-command.ts'
 import type { Outcome } from '../../law/outcomes.ts'
 import { HeldCall } from './held-call.ts'
 

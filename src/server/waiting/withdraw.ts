@@ -1,6 +1,6 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import type { CancelReason, Command } from '../../law/commands.ts'
-import { toWithdrawal, type WaitingCommand } from '../../law/waiting.ts'
+import { toWithdrawal, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 
 /** Leaves the queue, and undoes a grant that nobody heard of. Never rejects. */
 export async function withdraw(

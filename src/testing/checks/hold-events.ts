@@ -119,14 +119,15 @@ function endsOfEntry(entry: HistoryEntry, context: Context): HoldEvent[] {
       return endHolds(context, {
         cause: 'cancelled',
         record: entry,
-        // A grant that its owner knows of is no longer undone by a cancel.
-        from: Infinity,
+        // Without a request id a grant that its owner knows of is not undone.
+        from: entry.reqId === undefined ? Infinity : entry.call,
         to: entry.ret,
         concerns: (request) =>
           request.subject === subject &&
           request.owner === ownerOf(entry) &&
-          request.answered > entry.call &&
-          (entry.reqId === undefined || request.entries[0]?.reqId === entry.reqId),
+          (entry.reqId === undefined
+            ? request.answered > entry.call
+            : request.entries[0]?.reqId === entry.reqId),
       })
     case 'force':
       return endHolds(context, {

@@ -42,10 +42,11 @@ export function toLockOperations(evidence: Evidence): Map<string, Timed[]> {
   return operations
 }
 
-// Whoever cancels while the answer is under way may be told of a grant that is taken back.
+// A cancel undoes the request that it names. One that names none undoes what was not answered before it.
 function undoneBy(cancel: HistoryEntry, request: LockRequest): Timed[] {
   const { op, owner, mode, subject, entries, verdict, answered } = request
-  if (op !== 'acquire' || verdict !== 'granted' || answered < cancel.call) return []
+  if (op !== 'acquire' || verdict !== 'granted') return []
+  if (answered < cancel.call && cancel.reqId === undefined) return []
   if (subject !== subjectOf(cancel) || owner !== ownerOf(cancel)) return []
   if (cancel.reqId !== undefined && cancel.reqId !== entries[0]?.reqId) return []
   return [{ operation: { kind: 'undo', owner, mode }, call: cancel.call, ret: Infinity }]

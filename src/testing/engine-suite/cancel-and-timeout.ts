@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { isLockError } from '../../engine/errors.ts'
+import type { Outcome } from '../../law/outcomes.ts'
 import { asGranted, asRefused, assertThrows } from './answers.ts'
 import { type EngineRig, TTL_MS } from './engine-rig.ts'
 import { type EngineSuite, engineTest } from './engine-test.ts'
@@ -130,12 +131,48 @@ export const cancelAndTimeoutSuite: EngineSuite = {
       await rig.grant('a', { requestId: '2' })
     }),
 
-    engineTest('a cancel does not take back what was granted directly', async (rig) => {
+    engineTest('a cancel without a request id leaves what was granted directly', async (rig) => {
       await rig.grant('a', { requestId: '1' })
-      assert.deepEqual(await rig.cancel('a', '1'), NOTHING_CANCELLED)
       assert.deepEqual(await rig.cancel('a'), NOTHING_CANCELLED)
       assert.deepEqual(await rig.holders(), ['a'])
       await rig.grant('a', { requestId: '1' })
+    }),
+
+    engineTest('a cancelled request is undone even after its owner was told', async (rig) => {
+      await rig.grant('a', { requestId: '1' })
+      await rig.grant('a', { requestId: '2' })
+      const next = await rig.wait('b')
+      assert.deepEqual(await rig.cancel('a', '1'), CANCELLED)
+      assert.deepEqual(await rig.holders(), ['a'], 'the other request still holds')
+      assert.deepEqual(await rig.cancel('a', '2'), CANCELLED)
+      asGranted(await next.answer())
+      for (const requestId of ['1', '2']) {
+        const replay = await rig.refuse('a', 'ended', { requestId })
+        assert.equal(replay.end, 'cancelled')
+      }
+      assert.deepEqual(await rig.cancel('a', '1'), NOTHING_CANCELLED)
+    }),
+
+    engineTest('an abandoned request keeps a grant that its owner has taken', async (rig) => {
+      await rig.grant('a', { requestId: '1' })
+      const cancel = { kind: 'cancel', key: 'k', owner: 'a', requestId: '1' } as const
+      assert.deepEqual(await rig.apply({ ...cancel, reason: 'abandoned' }), NOTHING_CANCELLED)
+      assert.deepEqual(await rig.holders(), ['a'])
+    }),
+
+    engineTest('a withdrawn operation that was granted ends, unless it is shared', async (rig) => {
+      const withdraw = (requestId: string): Promise<Outcome> =>
+        rig.apply({ kind: 'withdraw', type: 'pull', resource: 'layer', node: 'n1', requestId })
+      asGranted(await rig.begin('pull', 'n1', { requestId: '1' }))
+      asGranted(await rig.begin('pull', 'n1', { requestId: '2' }))
+      const next = await rig.waitToBegin('pull', 'n2')
+      assert.deepEqual(await withdraw('1'), NOTHING_CANCELLED)
+      assert.ok(next.isOpen, 'the other request still holds')
+      assert.deepEqual(await withdraw('2'), CANCELLED)
+      asGranted(await next.answer())
+      for (const requestId of ['1', '2']) {
+        assert.equal((await rig.begin('pull', 'n1', { requestId })).kind, 'refused')
+      }
     }),
 
     engineTest('a cancel undoes a grant that was not yet taken', async (rig) => {
@@ -151,7 +188,7 @@ export const cancelAndTimeoutSuite: EngineSuite = {
       assert.deepEqual(await rig.holders(), ['c'])
     }),
 
-    engineTest('a cancel does not undo a grant that was taken', async (rig) => {
+    engineTest('a cancel without a request id leaves a grant that was taken', async (rig) => {
       for (const [key, take] of [
         ['asked', () => rig.grant('b', { key: 'asked', requestId: '1' })],
         ['renewed', () => rig.renew('b', TTL_MS, { key: 'renewed' })],
@@ -160,7 +197,7 @@ export const cancelAndTimeoutSuite: EngineSuite = {
         await rig.queue('b', { key, requestId: '1' })
         await rig.release('a', { key })
         await take()
-        const cancelled = await rig.apply({ kind: 'cancel', key, owner: 'b', requestId: '1' })
+        const cancelled = await rig.apply({ kind: 'cancel', key, owner: 'b' })
         assert.deepEqual(cancelled, NOTHING_CANCELLED)
         assert.deepEqual(await rig.holders(key), ['b'])
       }

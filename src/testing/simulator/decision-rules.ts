@@ -144,7 +144,7 @@ class DecisionCheck {
     if (!isKept) this.#fail('S10 counts', `the hold of ${hold.owner} became another one`)
   }
 
-  /** It stays, unless the hold loses the unheard step with which it got it, and nothing came after. */
+  /** It stays, unless the step with which the hold got it is undone, and nothing came after. */
   #tokenAfter(before: ShadowHold, hold: ShadowHold): number {
     const last = before.steps.at(-1)
     const isUndone =
@@ -152,9 +152,12 @@ class DecisionCheck {
       !hold.steps.some(({ requestId }) => requestId === last?.requestId)
     const token = this.#key.earlierTokens.get(hold.owner)
     const isReleased = isOwn(this.#decision.command, hold.owner)
-    const wasUnheard =
-      !isReleased && last?.claimByMs !== null && before.writes > 0 && hold.writes === 0
-    return isUndone && wasUnheard && token !== undefined ? token : before.token
+    const isGivenUp =
+      !isReleased &&
+      before.writes > 0 &&
+      hold.writes === 0 &&
+      isUndoable(this.#decision.command, last === undefined ? [] : [last])
+    return isUndone && isGivenUp && token !== undefined ? token : before.token
   }
 
   #checkEnd({ owner, end }: Extract<Effect, { kind: 'hold-ended' }>): void {
@@ -170,8 +173,8 @@ class DecisionCheck {
       unclaimed: () =>
         isRecovered ||
         steps.every(({ claimByMs }) => (claimByMs ?? Infinity) <= nowMs) ||
-        (isAbandoning(command) && steps.every(({ claimByMs }) => claimByMs !== null)),
-      cancelled: () => isRecovered || steps.every(({ claimByMs }) => claimByMs !== null),
+        (isAbandoning(command) && isUndoable(command, steps)),
+      cancelled: () => isRecovered || isUndoable(command, steps),
       disconnected: () => command.kind === 'leave' && this.#hasLost(command.session, hold),
       forced: () => command.kind === 'force',
       released: () => steps.length === 1 && isOwn(command, owner),
@@ -262,6 +265,18 @@ function isGivenUp(command: KeyCommand, { owner, requestId }: ShadowWaiter): boo
   if (command.kind === 'withdraw') return owner === `${command.type}:${command.node}`
   if (command.kind !== 'cancel' || command.owner !== owner) return false
   return (command.requestId ?? requestId) === requestId
+}
+
+/** What was taken is undone only by its owner, and by its request id. */
+function isUndoable(
+  command: KeyCommand,
+  steps: readonly { readonly claimByMs: number | null }[],
+): boolean {
+  const isNamed =
+    (command.kind === 'cancel' || command.kind === 'withdraw') &&
+    command.requestId !== undefined &&
+    command.reason !== 'abandoned'
+  return isNamed || steps.every(({ claimByMs }) => claimByMs !== null)
 }
 
 /** Whoever serves the owner says that it cannot reach it. */

@@ -1,5 +1,5 @@
 import { createError, isLockError, type LockError } from '../../engine/errors.ts'
-import { isHeldOpen } from '../../law/waiting.ts'
+import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { Connection, PendingCall } from './connection.ts'
 import type { EngineHost, ServedRequest } from './engine-host.ts'

@@ -120,7 +120,7 @@ function writeOutcome(pending: PendingCall, outcome: Outcome, sentAtMs: number):
       pending.ok({ reads: outcome.reads, writes: outcome.writes })
       break
     case 'cancelled':
-      // What was granted directly is not cancelled: its client may only have missed the answer.
+      // Nothing was cancelled: the request made nothing, or has ended.
       if (outcome.cancelled) pending.ok()
       else pending.fail('not_waiting')
       break

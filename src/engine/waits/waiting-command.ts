@@ -1,7 +1,6 @@
-import { ownerOf } from './operations.ts'
-import type { Acquire, Begin, Cancel, CancelReason, Withdraw } from './commands.ts'
-import type { Granted } from './outcomes.ts'
-import type { Namespace } from './view.ts'
+import type { Acquire, Begin, Cancel, CancelReason, Withdraw } from '../../law/commands.ts'
+import { ownerOf } from '../../law/operations.ts'
+import type { Namespace } from '../../law/view.ts'
 
 /** What can wait in a queue. */
 export type WaitingCommand = Acquire | Begin
@@ -13,22 +12,17 @@ export function isHeldOpen(command: { readonly kind: string }): command is Waiti
   return waitMs > 0 && !detach
 }
 
-/** What gives up its place, or undoes its grant if that was not taken. */
+/**
+ * The one way to undo a request: the command that gives up its place, or what it was granted. The law
+ * refuses a late copy of the request afterwards, unless it goes by its owner's name.
+ */
 export function toWithdrawal(command: WaitingCommand, reason?: CancelReason): Cancel | Withdraw {
   if (command.kind === 'acquire') {
     const { key, owner, requestId } = command
     return { kind: 'cancel', key, owner, requestId, reason }
   }
-  const { type, resource, node } = command
-  return { kind: 'withdraw', type, resource, node, reason }
-}
-
-/**
- * A hold that was upgraded at once has another token. Given back, the upgrade would leave its owner with the
- * token before: so it is told even to somebody who has given up.
- */
-export function isUpgraded(command: WaitingCommand, { mode, reads, writes }: Granted): boolean {
-  return command.kind === 'acquire' && mode === 'write' && reads > 0 && writes === 1
+  const { type, resource, node, requestId = ownerOf(command) } = command
+  return { kind: 'withdraw', type, resource, node, requestId, reason }
 }
 
 /** The same for every asking of one request, and for no other. */
