@@ -22,7 +22,8 @@ const WHO = [
 /** Ours, where all ask through one connection: between two of them, nobody can say who asked first. */
 const IN_ORDER = /withLock|engine|waiters|^Holdfast session(, durable)?$|^Holdfast on \w+$/
 
-describe('a quick run of the bench', () => {
+/** Every scenario for some seconds: minutes in all, so only in the long dose. */
+describe.runIf(process.env['HOLDFAST_TEST_DOSE'] === 'long')('a quick run of the bench', () => {
   let folder: string
   let databases: readonly Service[] = []
   let printed: string

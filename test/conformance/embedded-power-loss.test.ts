@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
 import { createPowerLossFixture } from './embedded-fixtures.ts'
+import { runStoreSuites } from './run-store-suites.ts'
 
-runEngineSuites(createPowerLossFixture(), { describe, it })
+runStoreSuites(createPowerLossFixture(), { describe, it })

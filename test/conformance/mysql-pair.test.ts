@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, it, vi } from 'vitest'
-import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
 import { openDatabase } from '../engine-process/open-database.ts'
 import { MYSQL, type TestServer } from '../engines/sql/test-servers.ts'
 import { SharedDatabase } from './sql-fixtures.ts'
 import { createPairFixture, OtherProcess, PAIR_TEST_MS_MAX } from './sql-pair-fixtures.ts'
+import { runStoreSuites } from './run-store-suites.ts'
 
 let server: TestServer | undefined
 let where = ''
@@ -31,4 +31,4 @@ const fixture = createPairFixture({
   },
 })
 
-runEngineSuites(fixture, { describe, it })
+runStoreSuites(fixture, { describe, it })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
 import { MYSQL, type TestServer } from '../engines/sql/test-servers.ts'
 import { createSqlFixture, SharedDatabase } from './sql-fixtures.ts'
+import { runStoreSuites } from './run-store-suites.ts'
 
 let server: TestServer | undefined
 let where = ''
@@ -15,4 +15,7 @@ afterAll(() => server?.stop())
 
 const { create } = new SharedDatabase(() => MYSQL.open(where))
 
-runEngineSuites(createSqlFixture({ name: 'mysql:', create }), { describe, it })
+runStoreSuites(createSqlFixture({ name: 'mysql:', create }), { describe, it }, [
+  'limits and bad input',
+  'names',
+])

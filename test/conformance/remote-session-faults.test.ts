@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { SessionEngine } from '../../src/engines/remote/session-engine.ts'
-import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
 import { createTally, openThroughFaults } from './faulty-engine.ts'
 import { createRemoteMemoryFixture, SharedHost } from './remote-fixtures.ts'
+import { runStoreSuites } from './run-store-suites.ts'
 
 const SEED = process.env['HOLDFAST_FAULT_SEED'] ?? 'faults'
 const host = new SharedHost()
@@ -17,7 +17,7 @@ afterAll(() => host.stop())
 
 const fixture = createRemoteMemoryFixture(`over a session through faults (${SEED})`, host, open)
 
-runEngineSuites({ ...fixture, patienceMs: 20_000 }, { describe, it })
+runStoreSuites({ ...fixture, patienceMs: 20_000 }, { describe, it })
 
 it('every fault happened, and calls succeeded before, during and after', () => {
   for (const [what, count] of Object.entries(tally)) expect(count, what).toBeGreaterThan(20)

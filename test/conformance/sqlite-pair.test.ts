@@ -1,7 +1,7 @@
 import { afterAll, describe, it, vi } from 'vitest'
-import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
 import { createPairFixture, OtherProcess, PAIR_TEST_MS_MAX } from './sql-pair-fixtures.ts'
 import { createSqliteFile } from './sql-fixtures.ts'
+import { runStoreSuites } from './run-store-suites.ts'
 
 const other = new OtherProcess()
 
@@ -18,4 +18,4 @@ const fixture = createPairFixture({
   },
 })
 
-runEngineSuites(fixture, { describe, it })
+runStoreSuites(fixture, { describe, it })
