@@ -18,6 +18,13 @@ export function assertSignal(signal: AbortSignal | undefined): void {
   })
 }
 
+export function assertFlag(value: unknown, option: string): asserts value is boolean {
+  if (typeof value === 'boolean') return
+  throw createError('LOCK_INVALID_ARGUMENT', `${option} has to be true or false`, {
+    details: { option },
+  })
+}
+
 export function assertFunction(run: unknown, what: string): asserts run is Function {
   if (typeof run === 'function') return
   throw createError('LOCK_INVALID_ARGUMENT', `${what} needs a function to run`)

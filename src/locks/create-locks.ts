@@ -4,7 +4,7 @@ import { createError } from '../engine/errors.ts'
 import { problemWithName } from '../engine/validation/names.ts'
 import { SystemClock } from '../time/system-clock.ts'
 import { parseTtl } from './acquire-terms.ts'
-import { assertOptions } from './check-options.ts'
+import { assertFlag, assertOptions } from './check-options.ts'
 import type { CreateLocksOptions } from './lock-options.ts'
 import { Locks } from './locks.ts'
 import { LocksContext } from './locks-context.ts'
@@ -38,12 +38,14 @@ export function createOwningLocks(
 ): Locks {
   assertOptions(options)
   const { owner, node, ttl, clock = new SystemClock(), random = drawRandom } = options
+  const { followTasks = false } = options
+  assertFlag(followTasks, 'followTasks')
   if (owner !== undefined) assertName(owner, 'owner')
   if (node !== undefined) assertName(node, 'node')
   const unique = createId(random)
   const id = owner === undefined ? unique : `${owner}-${unique}`
   return new Locks({
-    context: new LocksContext({ engine, clock, random, id }),
+    context: new LocksContext({ engine, clock, random, id, followsTasks: followTasks }),
     node: node ?? owner ?? unique,
     ttlMs: ttl === undefined ? LEASE_MS_DEFAULT : parseTtl(ttl),
     closeEngine,

@@ -15,6 +15,12 @@ export interface LocksOptions {
   readonly node?: string | undefined
   /** The lease of a lock or operation that asks for none. Default 10 s. */
   readonly ttl?: Duration | undefined
+  /**
+   * Follow each task through its asynchronous calls. A `withLock` inside another then belongs to the same
+   * task, and one that waits for itself, or for a task that waits for it, is refused with `LOCK_DEADLOCK`
+   * where the engine sees deadlocks. Default false: on Node 20 following costs every promise of the process.
+   */
+  readonly followTasks?: boolean | undefined
 }
 
 /** For `createLocks`: what a test or simulator replaces. */

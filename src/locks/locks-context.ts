@@ -10,6 +10,8 @@ export interface LocksContextOptions {
   readonly random: () => number
   /** The first part of every owner; nobody else's begins with it. */
   readonly id: string
+  /** Whether locks of one task are known as such. */
+  readonly followsTasks: boolean
 }
 
 /** What everything that one `Locks` hands out has in common. */
@@ -33,7 +35,7 @@ export class LocksContext {
     this.clock = options.clock
     this.random = options.random
     this.schedule = new RenewalSchedule(options.clock)
-    this.tracksTasks = options.engine.capabilities.seesDeadlocks
+    this.tracksTasks = options.followsTasks && options.engine.capabilities.seesDeadlocks
     this.#prefix = `${options.id}-`
     this.#unlisten = this.session?.onLoss((loss) => {
       for (const entry of this.schedule.everyone()) entry.hear?.(loss)

@@ -1,10 +1,32 @@
 import { describe, expect, it } from 'vitest'
 import type { LockHandle } from '../../src/locks/lock-handle.ts'
-import { openVirtualLocks, rejectionOf } from './virtual-locks.ts'
+import { openVirtualLocks, rejectionOf, type VirtualLocks } from './virtual-locks.ts'
+
+/** Locks that follow tasks. */
+function openFollowing(): VirtualLocks {
+  const opened = openVirtualLocks()
+  const connect: VirtualLocks['connect'] = (options = {}) =>
+    opened.connect({ followTasks: true, ...options })
+  return { ...opened, locks: connect({ owner: 'alice' }), connect }
+}
+
+it('without followTasks a task that waits for itself waits until its time is over', async () => {
+  const { locks, clock } = openVirtualLocks()
+  const nested = rejectionOf(
+    locks.withLock('a', () => locks.withLock('a', { wait: '1s' }, () => 1)),
+  )
+  await clock.advance(1_000)
+  expect(await nested).toMatchObject({ code: 'LOCK_WAIT_TIMEOUT' })
+})
+
+it('followTasks has to be true or false', () => {
+  const { connect } = openVirtualLocks()
+  expect(() => connect({ followTasks: 'yes' as never })).toThrow(/followTasks has to be/)
+})
 
 describe('deadlocks', () => {
   it('a task that would wait for itself is told so at once', async () => {
-    const { locks } = openVirtualLocks()
+    const { locks } = openFollowing()
     const nested = locks.withLock('a', async () => {
       await Promise.resolve()
       return locks.withLock('a', () => 1)
@@ -16,7 +38,7 @@ describe('deadlocks', () => {
   })
 
   it('also when it asks with acquire, acquireAll, or through another connection', async () => {
-    const { locks, connect } = openVirtualLocks()
+    const { locks, connect } = openFollowing()
     const other = connect()
     for (const ask of [
       () => locks.acquire('a'),
@@ -30,7 +52,7 @@ describe('deadlocks', () => {
   })
 
   it('also several levels deep', async () => {
-    const { locks } = openVirtualLocks()
+    const { locks } = openFollowing()
     const nested = locks.withLock('a', () =>
       locks.withLock('b', () => locks.withLock('c', () => locks.withLock('a', () => 1))),
     )
@@ -38,7 +60,7 @@ describe('deadlocks', () => {
   })
 
   it('two tasks that take two locks in opposite order: the one that closes the circle is refused', async () => {
-    const { locks, clock } = openVirtualLocks()
+    const { locks, clock } = openFollowing()
     const gate = new Promise<void>((resolve) => void clock.setTimer(10, resolve))
     const cross = (one: string, two: string): Promise<string> =>
       locks.withLock(one, async () => {
@@ -53,7 +75,7 @@ describe('deadlocks', () => {
   })
 
   it('parallel branches of one task that want the same lock wait for each other', async () => {
-    const { locks, clock } = openVirtualLocks()
+    const { locks, clock } = openFollowing()
     const order: number[] = []
     const branch = async (n: number): Promise<void> => {
       await new Promise<void>((resolve) => void clock.setTimer(n * 10, resolve))
@@ -69,7 +91,7 @@ describe('deadlocks', () => {
   })
 
   it('so do branches that hold with acquire, whenever they start', async () => {
-    const { locks, clock } = openVirtualLocks()
+    const { locks, clock } = openFollowing()
     const branch = async (n: number): Promise<number> => {
       await new Promise<void>((resolve) => void clock.setTimer(n * 10, resolve))
       await using lock = await locks.acquire('inner')
@@ -82,7 +104,7 @@ describe('deadlocks', () => {
   })
 
   it('branches that hold locks for each other, with help from outside, are no deadlock', async () => {
-    const { locks, clock } = openVirtualLocks()
+    const { locks, clock } = openFollowing()
     const pause = (ms: number): Promise<void> =>
       new Promise<void>((resolve) => void clock.setTimer(ms, resolve))
     // One branch holds b, the other waits for c, which a stranger holds who waits for b.
@@ -109,7 +131,7 @@ describe('deadlocks', () => {
   })
 
   it('a branch that has released or lost its lock leaves the task as it was', async () => {
-    const { locks, clock } = openVirtualLocks()
+    const { locks, clock } = openFollowing()
     const ends: ((lock: LockHandle) => Promise<void>)[] = [
       (lock) => lock.release(),
       () => clock.advance(10_000),
@@ -127,7 +149,7 @@ describe('deadlocks', () => {
     ['succeeded', () => Promise.resolve()],
     ['failed', () => Promise.reject(new Error('my own'))],
   ])('work that outlives a withLock that %s is not part of the task any more', async (_, end) => {
-    const { locks, clock } = openVirtualLocks()
+    const { locks, clock } = openFollowing()
     const pause = (ms: number): Promise<void> =>
       new Promise<void>((resolve) => void clock.setTimer(ms, resolve))
     let later: Promise<LockHandle> | undefined
@@ -145,7 +167,7 @@ describe('deadlocks', () => {
   })
 
   it('a set is one party: who holds what it waits for may not wait for what it holds', async () => {
-    const { locks, clock } = openVirtualLocks()
+    const { locks, clock } = openFollowing()
     const crossing = locks.withLock('b', async () => {
       await new Promise<void>((resolve) => void clock.setTimer(10, resolve))
       await locks.acquire('a')
@@ -158,7 +180,7 @@ describe('deadlocks', () => {
   })
 
   it('an engine that does not see deadlocks is not bothered with tasks', async () => {
-    const { engine, connect, clock } = openVirtualLocks()
+    const { engine, connect, clock } = openFollowing()
     engine.capabilities = { ...engine.capabilities, seesDeadlocks: false }
     const locks = connect()
     const nested = rejectionOf(

@@ -14,7 +14,7 @@ interface DirectLocks {
 }
 
 /** Locks on an engine in the same process, with nothing in between: it answers without promises. */
-function openDirectLocks(): DirectLocks {
+function openDirectLocks({ followTasks = false } = {}): DirectLocks {
   const virtual = new VirtualClock()
   let busyMs = 0
   const clock: Clock = {
@@ -27,7 +27,11 @@ function openDirectLocks(): DirectLocks {
   const keepBusy = (ms: number): void => {
     busyMs += ms
   }
-  return { locks: createLocks(engine, { clock }), keepBusy, advance: (ms) => virtual.advance(ms) }
+  return {
+    locks: createLocks(engine, { clock, followTasks }),
+    keepBusy,
+    advance: (ms) => virtual.advance(ms),
+  }
 }
 
 describe('with an engine that answers without promises', () => {
@@ -66,7 +70,7 @@ describe('with an engine that answers without promises', () => {
   })
 
   it('a task that would wait for itself is told so', async () => {
-    const { locks } = openDirectLocks()
+    const { locks } = openDirectLocks({ followTasks: true })
     const nested = locks.withLock('a', async () => {
       await Promise.resolve()
       return locks.withLock('a', () => 1)
