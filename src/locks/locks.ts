@@ -89,9 +89,9 @@ export class Locks implements AsyncDisposable {
    * inside at the same time; `details.result` is what it had returned. Honour `lock.signal` to stop
    * earlier.
    *
-   * Locks that the function acquires belong to the same task: one that would wait for itself, such as
-   * `withLock('a', () => locks.withLock('a', …))`, is refused with `LOCK_DEADLOCK` at once, where the
-   * engine sees deadlocks.
+   * With `followTasks`, locks that the function acquires belong to the same task: one that would wait for
+   * itself, such as `withLock('a', () => locks.withLock('a', …))`, is refused with `LOCK_DEADLOCK` at once,
+   * where the engine sees deadlocks.
    *
    * @example
    * ```ts
