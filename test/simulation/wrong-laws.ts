@@ -112,6 +112,15 @@ export const WRONG_LAWS: readonly (readonly [name: string, law: Law, property: R
     /S17/,
   ],
   [
+    'a hold of a dead client outlives its lease',
+    lawSeeing((view, { kind }) => {
+      if (kind !== 'expire') return undefined
+      const inNoSession = ({ session }: Hold): boolean => session === undefined
+      return { dueHolds: (nowMs: number) => [...view.dueHolds(nowMs)].filter(inNoSession) }
+    }),
+    /L3/,
+  ],
+  [
     'an upgrade keeps its token',
     lawWith((decision, view) =>
       mapHolds(decision, (change) => {

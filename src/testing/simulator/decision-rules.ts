@@ -152,9 +152,10 @@ class DecisionCheck {
       !hold.steps.some(({ requestId }) => requestId === last?.requestId)
     const token = this.#key.earlierTokens.get(hold.owner)
     const isReleased = isOwn(this.#decision.command, hold.owner)
+    // What was granted after an upgrade that is undone has kept the token of that until it is undone too.
+    if (isReleased && hold.writes === 0) this.#key.earlierTokens.delete(hold.owner)
     const isGivenUp =
       !isReleased &&
-      before.writes > 0 &&
       hold.writes === 0 &&
       isUndoable(this.#decision.command, last === undefined ? [] : [last])
     return isUndone && isGivenUp && token !== undefined ? token : before.token

@@ -2,7 +2,7 @@ import type { LockEngine, WatchEvent } from '../../engine/engine.ts'
 import type { InspectReply } from '../../engine/queries.ts'
 import type { KeyCommand } from '../../law/commands.ts'
 import type { Decision, Law } from '../../law/decide.ts'
-import type { KeyView } from '../../law/view.ts'
+import type { KeyView, Session } from '../../law/view.ts'
 import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
 import { applyDecision } from './decision-rules.ts'
 import { findDifference } from './shadow-difference.ts'
@@ -48,6 +48,8 @@ export class EngineWitness {
   readonly #ledger = new DurabilityLedger()
   readonly #requests = new RequestMemory()
   #keys: Keys = new Map()
+  /** The view that was decided on last; each shows every session. */
+  #latest: KeyView | undefined
   /** Views that were decided on since the last step. */
   #touched = new Map<string, KeyView>()
   /** The decision by which each wait was settled. */
@@ -89,6 +91,7 @@ export class EngineWitness {
     this.#isRecovering = true
     this.#untold = []
     this.#touched.clear()
+    this.#latest = undefined
     this.#settled.clear()
   }
 
@@ -110,6 +113,7 @@ export class EngineWitness {
     const key = this.#keyOf(view)
     const effects = toEffects(decision.changes)
     this.#touched.set(key.subject, view)
+    this.#latest = view
     for (const effect of effects) {
       const twice = this.#requests.see(key, effect, { index, nowMs })
       if (twice !== undefined) this.#fail('S6 at most once', `${key.subject}: ${twice} holds again`)
@@ -259,7 +263,8 @@ export class EngineWitness {
     }
     this.#touched.clear()
     if (!isOnTime || this.#isRecovering) return
-    const late = findLate(this.#keys.values(), this.#nowMs())
+    const sessionOf = (id: string): Session | undefined => this.#latest?.session(id)
+    const late = findLate(this.#keys.values(), { nowMs: this.#nowMs(), sessionOf })
     if (late !== undefined) this.#fail('L3 expiry', late)
   }
 

@@ -1,17 +1,25 @@
-import type { ShadowKey } from './shadow-key.ts'
+import type { Session } from '../../law/view.ts'
+import type { ShadowHold, ShadowKey } from './shadow-key.ts'
 
 /** An engine's one timer may be this late: its clock is kept to whole milliseconds. */
 const TOLERANCE_MS = 1
 
-/**
- * Something that should be over by now. A hold in a session is left out: hearing from the client moves
- * its lease without a decision.
- */
-export function findLate(keys: Iterable<ShadowKey>, nowMs: number): string | undefined {
+export interface LateOptions {
+  readonly nowMs: number
+  readonly sessionOf: (id: string) => Session | undefined
+}
+
+/** Something that should be over by now. */
+export function findLate(
+  keys: Iterable<ShadowKey>,
+  { nowMs, sessionOf }: LateOptions,
+): string | undefined {
   const limitMs = nowMs - TOLERANCE_MS
   for (const key of keys) {
-    for (const { owner, leaseAtMs, session, steps, isRecovered } of key.holds.values()) {
-      if (session === undefined && leaseAtMs < limitMs) {
+    for (const hold of key.holds.values()) {
+      const { owner, steps, isRecovered } = hold
+      const leaseAtMs = leaseAtMsOf(hold, sessionOf)
+      if (leaseAtMs < limitMs) {
         return `${key.subject}: the lease of ${owner} passed at ${leaseAtMs}, now is ${nowMs}`
       }
       const unclaimed = steps.find(({ claimByMs }) => (claimByMs ?? Infinity) < limitMs)
@@ -25,4 +33,11 @@ export function findLate(keys: Iterable<ShadowKey>, nowMs: number): string | und
     }
   }
   return undefined
+}
+
+/** A heartbeat renews a hold of its session without a decision. */
+function leaseAtMsOf(hold: ShadowHold, sessionOf: LateOptions['sessionOf']): number {
+  const session = hold.session === undefined ? undefined : sessionOf(hold.session)
+  if (session?.keepsLeases !== true) return hold.leaseAtMs
+  return Math.max(hold.leaseAtMs, session.heardAtMs + hold.ttlMs)
 }
