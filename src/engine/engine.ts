@@ -71,39 +71,34 @@ export interface LockEngine extends AsyncDisposable {
 }
 
 /**
- * The session of an engine's own connection. What is asked for in its name is kept by the other side for
- * as long as it hears from this process, and no longer than the grace: its leases need no renewals, and
- * end soon after the process does.
- *
- * Times are on the monotonic clock of this process.
+ * The session of an engine's own connection. Its heartbeats renew every hold that was asked for in its name,
+ * each for its own ttl. Times are on the monotonic clock of this process.
  */
 export interface EngineSession {
   /** To be named in commands. The same for the life of the engine. */
   readonly id: string
-  /** How long the other side keeps what it does not hear of. */
-  readonly graceMs: number
-  /** How often it is given a sign of life. A lease has to be some times longer to be kept by that. */
+  /** How often a heartbeat is sent. */
   readonly heartbeatMs: number
+  /** The shortest lease that heartbeats keep: some of them may be lost. */
+  readonly ttlMsMin: number
   /**
-   * When the latest sign of life was sent that the other side has confirmed. Never goes back. What is
-   * held in the session is safe until the grace has passed since then, unless a loss was told.
+   * When the latest heartbeat was sent that counts. Never goes back. It has renewed what was held in the
+   * session when it was sent, unless a loss was told.
    */
-  readonly vouchedAtMs: number
+  readonly confirmedAtMs: number
   /**
-   * Something was lost a moment ago, and a grant that was answered together with that may be part of it:
-   * nothing is to be relied on that was granted in the session and not confirmed since.
+   * Something is held for longer than a moment: from now on heartbeats are sent even while the main thread of
+   * this process is busy, as far as that is possible. Idempotent.
    */
-  readonly isInDoubt: boolean
-  /**
-   * Something is held for longer than a moment: from now on signs of life are sent even while the main
-   * thread of this process is busy, as far as that is possible. Idempotent.
-   */
-  keepVouching(): void
+  useThread(): void
   /** Be told of what ended without its owner's doing. Returns how to stop. The listener must not throw. */
   onLoss(listener: SessionLossListener): () => void
 }
 
-/** One hold, or everything that was held in the session until now. May be told twice. */
+/**
+ * One hold; or, after the connection was made anew, it is not known what was lost: no heartbeat counts for a
+ * hold that was granted before, until the engine was asked for it.
+ */
 export type SessionLoss =
   | {
       readonly kind: 'hold'
@@ -113,7 +108,7 @@ export type SessionLoss =
       readonly token: number
       readonly end: HoldEnd
     }
-  | { readonly kind: 'all' }
+  | { readonly kind: 'unknown' }
 
 export type SessionLossListener = (loss: SessionLoss) => void
 

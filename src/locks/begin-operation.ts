@@ -148,9 +148,7 @@ class AskedOperation implements Scheduled {
     const { outcome } = answered
     const { session } = this.#request
     if (outcome.kind !== 'granted' || session === undefined) return answered
-    let holder: HolderReply | null
-    do holder = await this.#findHolder()
-    while (this.#context.isInDoubt)
+    const holder = await this.#findHolder()
     this.#isInSession = holder?.session === session
     return holder?.token === outcome.token ? answered : { ...answered, outcome: PASSED }
   }

@@ -64,10 +64,10 @@ function unknownEngine(why: string): Error {
 }
 
 async function openRemote(url: string, options: ConnectOptions): Promise<OpenedEngine> {
-  const { token, owner, pulse } = options
+  const { token, owner, heartbeatThread } = options
   const address = toServerUrl(url)
   const tls = parseTlsOptions(options)
-  const engine = await SessionEngine.open(address, { token, tls, client: owner, pulse })
+  const engine = await SessionEngine.open(address, { token, tls, client: owner, heartbeatThread })
   return { engine, close: () => engine.close() }
 }
 

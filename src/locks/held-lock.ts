@@ -90,8 +90,8 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
 
   /** Take the answer to `ask`, which came at `nowMs`, if it is a grant that can be relied on as it is. */
   accept(outcome: OutcomeOf<Acquire>, sentAtMs: number, nowMs: number): boolean {
-    if (outcome.kind !== 'granted' || this.context.isClosed || this.context.isInDoubt) return false
-    if (!isFresh(outcome, sentAtMs, nowMs) && !this.#isVouchedFor(nowMs)) return false
+    if (outcome.kind !== 'granted' || this.context.isClosed) return false
+    if (!isFresh(outcome, sentAtMs, nowMs)) return false
     this.#token = outcome.token
     this.begin(outcome.leaseMs, sentAtMs, nowMs)
     return true
@@ -284,10 +284,6 @@ export class HeldLock extends Lease<AcquireTerms> implements LockHandle {
     if (!this.context.isClosed) return undefined
     await this[Symbol.asyncDispose]()
     throw this.context.closedError()
-  }
-
-  #isVouchedFor(nowMs: number): boolean {
-    return this.isInSession && this.context.isVouchedFor(this.terms.ttlMs, nowMs)
   }
 
   #changes(): ModeChanger {

@@ -55,6 +55,8 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   #deadlineAtMs = 0
   /** When it runs out although its session goes on; 0 for not at all. */
   #leaveAtMs = 0
+  /** Heartbeats that were sent before this instant do not count for it. */
+  #countsFromMs = 0
   #scope: TaskScope | undefined
   #loss: LossReason | undefined = undefined
   #controller: AbortController | undefined = undefined
@@ -108,6 +110,8 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   /** The engine granted it in answer to what was sent at `sentAtMs`. */
   begin(leaseMs: number, sentAtMs: number, nowMs: number): void {
     this.#state = 'held'
+    // What the session told before is not known to have been about this hold.
+    this.#countsFromMs = nowMs
     this.extend(leaseMs, sentAtMs)
     if (this.#renewal === 'session') this.#beginInSession(nowMs)
     else this.#scheduleNext(sentAtMs + leaseMs * RENEW_AFTER_RATIO, nowMs)
@@ -116,11 +120,7 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   /** The engine confirmed it; a deadline never comes closer by that. */
   extend(leaseMs: number, sentAtMs: number): void {
     let deadlineAtMs = lessMargin(sentAtMs, leaseMs)
-    const { session } = this.context
-    if (session !== undefined && this.isInSession) {
-      deadlineAtMs = Math.min(deadlineAtMs, lessMargin(session.vouchedAtMs, session.graceMs))
-      if (this.#leaveAtMs > 0) deadlineAtMs = Math.min(deadlineAtMs, this.#leaveAtMs)
-    }
+    if (this.#leaveAtMs > 0) deadlineAtMs = Math.min(deadlineAtMs, this.#leaveAtMs)
     if (deadlineAtMs > this.#deadlineAtMs) this.#deadlineAtMs = deadlineAtMs
   }
 
@@ -149,12 +149,13 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     else this.#renewal = 'off'
   }
 
-  /** The session says that something was lost. It may say so twice. */
+  /** The session says that something was lost, or that it does not know what was. */
   hear(loss: SessionLoss): void {
     if (this.#state !== 'held' || !this.isInSession) return
-    if (loss.kind === 'all') {
-      this.lose('disconnected')
-      this.giveBack()
+    if (loss.kind === 'unknown') {
+      this.#followSession()
+      this.#countsFromMs = Number.POSITIVE_INFINITY
+      this.fallDue(this.context.clock.nowMs())
     } else if (this.isMeant(loss)) {
       this.lose(toLossReason(loss))
     }
@@ -205,7 +206,8 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     if (this.#checkDeadline(nowMs)) return
     if (this.#renewal === 'on') return void this.#renew(nowMs)
     if (this.#renewal === 'session') {
-      this.context.session?.keepVouching()
+      this.context.session?.useThread()
+      if (this.#countsFromMs === Number.POSITIVE_INFINITY) return void this.#askWhetherHeld(nowMs)
       this.#followSession()
     }
     this.context.schedule.add(this, nowMs, this.#deadlineAtMs - nowMs)
@@ -216,16 +218,32 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     else this.lose('closed')
   }
 
+  /** Until it is answered no heartbeat counts; if it is not, the deadline stands. */
+  async #askWhetherHeld(sentAtMs: number): Promise<void> {
+    this.context.schedule.add(this, sentAtMs, this.#deadlineAtMs - sentAtMs)
+    const answer = await this.#sendRenewal()
+    this.#take(answer, sentAtMs)
+    if (this.#state !== 'held') return
+    const nowMs = this.context.clock.nowMs()
+    if (answer.kind === 'renewed') this.#countsFromMs = nowMs
+    const delayMs =
+      answer.kind === 'renewed' ? this.#deadlineAtMs - nowMs : this.#retryDelayMs(nowMs)
+    this.context.schedule.add(this, nowMs, delayMs)
+  }
+
   /** Never rejects: an error says nothing about the hold, and the deadline stands in any case. */
+  async #sendRenewal(): Promise<RenewalAnswer> {
+    try {
+      return await this.sendRenewal(this.terms.ttlMs)
+    } catch {
+      return { kind: 'unclear' }
+    }
+  }
+
   async #renew(sentAtMs: number): Promise<void> {
     this.#renewal = 'sent'
     this.context.schedule.add(this, sentAtMs, this.#deadlineAtMs - sentAtMs)
-    let answer: RenewalAnswer
-    try {
-      answer = await this.sendRenewal(this.terms.ttlMs)
-    } catch {
-      answer = { kind: 'unclear' }
-    }
+    const answer = await this.#sendRenewal()
     // It may have been turned off meanwhile.
     if (this.#renewal === 'sent') this.#renewal = 'on'
     this.#take(answer, sentAtMs)
@@ -244,9 +262,13 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
       this.#scheduleNext(sentAtMs + answer.leaseMs * RENEW_AFTER_RATIO, nowMs)
       return
     }
+    this.#scheduleNext(nowMs + this.#retryDelayMs(nowMs), nowMs)
+  }
+
+  #retryDelayMs(nowMs: number): number {
     const leftMs = Math.max(0, this.#deadlineAtMs - nowMs)
     const delayMs = leftMs * RENEW_RETRY_RATIO * (0.75 + this.context.random() / 4)
-    this.#scheduleNext(nowMs + Math.max(RENEW_RETRY_MS_MIN, delayMs), nowMs)
+    return Math.max(RENEW_RETRY_MS_MIN, delayMs)
   }
 
   #scheduleNext(renewAtMs: number, nowMs: number): void {
@@ -275,9 +297,7 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
    * anyone else can have it.
    */
   #giveBackLater(): void {
-    const { clock, session } = this.context
-    const longestMs = Math.max(this.terms.ttlMs, session?.graceMs ?? 0)
-    clock.setTimer(marginOf(longestMs), () => this.giveBack())
+    this.context.clock.setTimer(marginOf(this.terms.ttlMs), () => this.giveBack())
   }
 
   /** Most locks are over before anyone has to think of a main thread that is blocked. */
@@ -288,10 +308,10 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     schedule.add(this, nowMs, Math.min(untroubledMs, this.#deadlineAtMs - nowMs))
   }
 
-  /** The deadline moves with every sign of life that is confirmed: nobody has to ask for that. */
+  /** The deadline moves with every heartbeat that counts. */
   #followSession(): void {
-    const { session } = this.context
-    if (session !== undefined) this.extend(this.terms.ttlMs, session.vouchedAtMs)
+    const confirmedAtMs = this.context.session?.confirmedAtMs ?? 0
+    if (confirmedAtMs >= this.#countsFromMs) this.extend(this.terms.ttlMs, confirmedAtMs)
   }
 
   #leaveSession(): void {

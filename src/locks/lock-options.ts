@@ -70,10 +70,10 @@ export interface RemoteOptions extends TlsOptions {
   /** Sent as a bearer token. */
   readonly token?: string | undefined
   /**
-   * Vouch for this process from a thread of its own while its main thread is busy, for at most a minute.
-   * Off: a main thread that is blocked for longer than the server's grace loses its locks. Default on.
+   * Over a session of a lock server: whether a worker thread sends heartbeats while the main thread of this
+   * process is busy. By default it does, once a lock has been held for a moment.
    */
-  readonly pulse?: boolean | undefined
+  readonly heartbeatThread?: boolean | undefined
 }
 
 export interface ConnectOptions extends LocksOptions, LawOptions, EmbeddedOptions, RemoteOptions {}

@@ -1,7 +1,6 @@
 import type { EngineSession, LockEngine } from '../engine/engine.ts'
 import { createError, type LockError } from '../engine/errors.ts'
 import type { Clock } from '../time/clock.ts'
-import { BEATS_PER_LEASE_MIN, VOUCHED_RATIO_MAX } from './locks-limits.ts'
 import { RenewalSchedule } from './renewal-schedule.ts'
 
 export interface LocksContextOptions {
@@ -46,23 +45,7 @@ export class LocksContext {
   keeps(terms: { readonly ttlMs: number; readonly renew: boolean }): boolean {
     const { session } = this
     if (session === undefined || !terms.renew) return false
-    return terms.ttlMs >= session.heartbeatMs * BEATS_PER_LEASE_MIN
-  }
-
-  /**
-   * Whether something that was granted in the session is held at present: since the latest confirmed sign
-   * of life neither its lease nor the session can have run out.
-   */
-  isVouchedFor(ttlMs: number, nowMs: number): boolean {
-    const { session } = this
-    if (session === undefined) return false
-    const sureMs = Math.min(ttlMs, session.graceMs) * VOUCHED_RATIO_MAX
-    return nowMs - session.vouchedAtMs <= sureMs
-  }
-
-  /** Whether what was just granted may have been lost again already. */
-  get isInDoubt(): boolean {
-    return this.session?.isInDoubt === true
+    return terms.ttlMs >= session.ttlMsMin
   }
 
   /** A name that nobody had before. */

@@ -39,11 +39,5 @@ export const WATCH_EVENTS_MAX = 1_000
 /** A name in front of every owner; room is left for the random part and the counter. */
 export const OWNER_NAME_BYTES_MAX = 200
 
-/** A session keeps a lease only if some of its signs of life may be lost without harm. */
-export const BEATS_PER_LEASE_MIN = 3
-
 /** Held for longer than so many signs of life: from then on a busy main thread has to be reckoned with. */
 export const VOUCH_AFTER_BEATS = 2
-
-/** A grant that waited for long is trusted without a further question if the session was confirmed lately. */
-export const VOUCHED_RATIO_MAX = 0.5

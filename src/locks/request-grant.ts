@@ -96,12 +96,9 @@ export async function settleGrant(
     throw createError('LOCK_INTERNAL', `an open request for "${key}" was answered: queued`)
   }
   if (outcome.kind === 'refused') return { outcome, sentAtMs, nowMs }
-  if (isFresh(outcome, sentAtMs, nowMs) && !context.isInDoubt) return { outcome, sentAtMs, nowMs }
+  if (isFresh(outcome, sentAtMs, nowMs)) return { outcome, sentAtMs, nowMs }
   try {
-    let answer: GrantAnswer
-    do answer = await confirm(context, asked.request, outcome)
-    while (answer.outcome.kind === 'granted' && context.isInDoubt)
-    return answer
+    return await confirm(context, asked.request, outcome)
   } catch (error) {
     void callOff(context, asked.request)
     throw error
@@ -130,8 +127,7 @@ export async function recoverGrant(
 }
 
 /**
- * The request was sent long ago: it may have waited in the queue, or the answer was slow. Or its session has
- * lost something. Renewing shows that the grant still stands, and starts the count anew.
+ * The request was sent long ago: it may have waited in the queue, or the answer was slow. Renewing shows that the grant still stands, and starts the count anew.
  */
 async function confirm(
   context: LocksContext,

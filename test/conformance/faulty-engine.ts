@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Capabilities } from '../../src/engine/capabilities.ts'
 import type {
   ApplyOptions,
@@ -63,6 +64,7 @@ export function openThroughFaults(open: OpenRemote, seed: string, tally: FaultTa
       faults,
       tally,
       openAgain: () => open(through, waitNowMs),
+      openUnharmed: () => open(url, waitNowMs),
     })
   }
 }
@@ -71,6 +73,7 @@ class Faults {
   readonly #proxy: FaultProxy
   readonly #random: Random
   #calls = 0
+  #truces = 0
 
   constructor(proxy: FaultProxy, random: Random) {
     this.#proxy = proxy
@@ -85,7 +88,7 @@ class Faults {
   next(): void {
     this.#calls += 1
     const chance = this.#calls < MANY_CALLS ? FAULT_CHANCE_FIRST : FAULT_CHANCE_LATER
-    if (!this.hasBegun || !this.#random.chance(chance)) return
+    if (!this.hasBegun || this.#truces > 0 || !this.#random.chance(chance)) return
     const direction = this.#random.pick(['toServer', 'toClient'] as const)
     switch (this.#random.pick(['swallow', 'cut', 'reset', 'break', 'delay'])) {
       case 'swallow':
@@ -109,6 +112,16 @@ class Faults {
     this.#proxy.set({})
   }
 
+  /** Harms nothing from now on, until as many have said that it may. */
+  beginTruce(): void {
+    this.#truces += 1
+    this.stop()
+  }
+
+  endTruce(): void {
+    this.#truces -= 1
+  }
+
   async close(tally: FaultTally): Promise<void> {
     const { counters } = this.#proxy
     tally.swallowed += counters.answersSwallowed
@@ -129,11 +142,18 @@ interface FaultyEngineParts {
   readonly faults: Faults
   readonly tally: FaultTally
   readonly openAgain: () => Promise<LockEngine>
+  readonly openUnharmed: () => Promise<LockEngine>
 }
 
-/** An engine whose connections may be harmed with every call. */
+/**
+ * An engine whose connections may be harmed with every call. As a careful client does, it names what it
+ * releases, begins and finishes; a command that has no name and must not be done twice goes over an unharmed
+ * connection, because after a lost answer it fails. So does a watch, which tells `reset` after a harm instead
+ * of what was missed.
+ */
 class FaultyEngine implements LockEngine {
   readonly #parts: FaultyEngineParts
+  #watcher: Promise<LockEngine> | undefined
   #closing: Promise<void> | undefined
 
   constructor(parts: FaultyEngineParts) {
@@ -145,7 +165,22 @@ class FaultyEngine implements LockEngine {
   }
 
   apply<C extends Command>(command: C, options?: ApplyOptions): Promise<OutcomeOf<C>> {
-    return this.#counted(() => this.#parts.engine.apply(command, options))
+    const { engine } = this.#parts
+    const named = withRequestId(command)
+    if (isRepeatable(named)) return this.#counted(() => engine.apply(named, options))
+    return this.#counted(() => this.#unharmed(() => engine.apply(named, options)))
+  }
+
+  async #unharmed<Answer>(call: () => Answer | Promise<Answer>): Promise<Answer> {
+    const { engine, faults } = this.#parts
+    faults.beginTruce()
+    try {
+      // What was harmed before shows now.
+      await engine.read({ kind: 'stats' })
+      return await call()
+    } finally {
+      faults.endTruce()
+    }
   }
 
   read<Q extends Query>(query: Q): Promise<ReplyOf<Q>> {
@@ -153,7 +188,9 @@ class FaultyEngine implements LockEngine {
   }
 
   watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
-    return this.#counted(() => this.#parts.engine.watch(filter, listener))
+    if (this.#closing !== undefined) return this.#parts.engine.watch(filter, listener)
+    this.#watcher ??= this.#parts.openUnharmed()
+    return this.#watcher.then((engine) => engine.watch(filter, listener))
   }
 
   close(): Promise<void> {
@@ -168,6 +205,7 @@ class FaultyEngine implements LockEngine {
   async #close(): Promise<void> {
     const { engine, faults, tally, openAgain } = this.#parts
     await engine.close()
+    await (await this.#watcher)?.close()
     faults.stop()
     const last = await openAgain()
     await last.read({ kind: 'stats' })
@@ -185,3 +223,24 @@ class FaultyEngine implements LockEngine {
     return answer
   }
 }
+
+function withRequestId<C extends Command>(command: C): C {
+  const { kind } = command
+  if (kind !== 'release' && kind !== 'begin' && kind !== 'finish') return command
+  if (command.requestId !== undefined) return command
+  return { ...command, requestId: randomUUID() }
+}
+
+/** Whether the second of two copies is answered as the first would have been. */
+function isRepeatable({ kind }: Command): boolean {
+  return !NOT_REPEATABLE.has(kind)
+}
+
+const NOT_REPEATABLE: ReadonlySet<Command['kind']> = new Set([
+  'force',
+  'unref',
+  'cancel',
+  'withdraw',
+  'open-session',
+  'close-session',
+])

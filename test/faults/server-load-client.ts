@@ -37,19 +37,21 @@ interface Held {
   readonly key: string
   readonly owner: string
   readonly inSession: boolean
-  token: number
+  readonly token: number
+  /** It is being given back. */
+  isLeft: boolean
 }
 
 /** One client of a server: turn by turn it takes a lock or runs an operation, as chance will have it. */
 export class LoadClient {
-  /** The signs of life that the server has confirmed, in the words of a history. */
+  /** The heartbeats that count, in the words of a history. */
   readonly beats: HistoryEntry[] = []
   readonly #parts: LoadClientParts
   readonly #engine: RecordedEngine
   readonly #random: Random
   #turns = 0
   #held: Held | undefined
-  #vouchedAtMs = -Infinity
+  #confirmedAtMs = -Infinity
   #latestCallMs = 0
 
   constructor(parts: LoadClientParts) {
@@ -100,8 +102,8 @@ export class LoadClient {
   noteLife(): void {
     const { name: proc, engine, clock } = this.#parts
     const { session } = engine
-    if (session === undefined || session.vouchedAtMs <= this.#vouchedAtMs) return
-    this.#vouchedAtMs = session.vouchedAtMs
+    if (session === undefined || session.confirmedAtMs <= this.#confirmedAtMs) return
+    this.#confirmedAtMs = session.confirmedAtMs
     this.beats.push({
       kind: 'op',
       id: this.beats.length,
@@ -109,8 +111,7 @@ export class LoadClient {
       op: 'session',
       action: this.beats.length === 0 ? 'open' : 'beat',
       session: session.id,
-      ttlMs: session.graceMs,
-      call: this.#vouchedAtMs,
+      call: this.#confirmedAtMs,
       ret: clock.nowMs(),
       outcome: 'ok',
     })
@@ -213,6 +214,7 @@ export class LoadClient {
   }
 
   async #release(asked: Acquire, token: number): Promise<void> {
+    if (this.#held !== undefined) this.#held.isLeft = true
     await this.#insist(this.#toRelease(asked, token, 'r'))
     // Not before: whoever is told meanwhile that it lost it says so.
     this.#held = undefined
@@ -238,9 +240,10 @@ export class LoadClient {
       const { token } = outcome
       const owner = `${type}:${node}`
       const inSession = session !== undefined
-      this.#held = { space: 'operation', key: resource, owner, inSession, token }
+      this.#held = { space: 'operation', key: resource, owner, inSession, token, isLeft: false }
       await rest(this.#random.int(0, 40))
       const success = this.#random.chance(0.7)
+      if (this.#held !== undefined) this.#held.isLeft = true
       await this.#insist({ kind: 'finish', type, resource, node, success, token, requestId: 'f' })
       this.#held = undefined
     } else if (outcome === undefined || outcome.kind === 'queued') {
@@ -270,7 +273,14 @@ export class LoadClient {
 
   #hold({ key, owner, session }: Acquire, granted: Granted): Granted {
     const { token } = granted
-    this.#held = { space: 'lock', key, owner, inSession: session !== undefined, token }
+    this.#held = {
+      space: 'lock',
+      key,
+      owner,
+      inSession: session !== undefined,
+      token,
+      isLeft: false,
+    }
     return granted
   }
 
@@ -309,15 +319,34 @@ export class LoadClient {
   #lose(loss: SessionLoss): void {
     const held = this.#held
     if (held === undefined) return
-    const { space, key, owner, token, inSession } = held
-    const isMeant =
-      loss.kind === 'all'
-        ? inSession
-        : loss.key === key && loss.owner === owner && loss.token === token
-    if (!isMeant) return
+    const { key, owner, token, inSession } = held
+    if (loss.kind === 'unknown') {
+      if (inSession) void this.#askWhetherHeld(held)
+    } else if (loss.key === key && loss.owner === owner && loss.token === token) {
+      this.#noteLost(held, loss.end)
+    }
+  }
+
+  /** The connection was made anew, and what was lost in between was not told. */
+  async #askWhetherHeld(held: Held): Promise<void> {
+    const { key, owner, space: namespace } = held
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+      try {
+        const query = { kind: 'standing', key, owner, namespace } as const
+        const { holder } = await this.#parts.engine.read(query)
+        if (holder === null && !held.isLeft && this.#held === held) {
+          this.#noteLost(held, 'while cut off')
+        }
+        return
+      } catch {
+        // The server is away once more.
+      }
+    }
+  }
+
+  #noteLost({ space, key, owner, token }: Held, detail: string): void {
     this.#held = undefined
     this.#parts.notes.lost()
-    const detail = loss.kind === 'all' ? 'all' : loss.end
     this.#parts.recorder.mark('lost', { space, key, owner, token, detail })
   }
 }

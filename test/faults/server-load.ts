@@ -40,7 +40,11 @@ function tell(news: LoadNews): void {
 async function openClient(index: number): Promise<LoadClient> {
   const name = `${options.name}-${index}`
   const remote = { clock, retryForMs: RETRY_FOR_MS }
-  const engine = await SessionEngine.open(options.url, { ...remote, client: name, pulse: false })
+  const engine = await SessionEngine.open(options.url, {
+    ...remote,
+    client: name,
+    heartbeatThread: false,
+  })
   return new LoadClient({
     name,
     engine,

@@ -134,7 +134,7 @@ it('no two handles of one lock are held at once, whatever becomes of the server'
   const board = new Board()
   const random = new Random(SEED)
   for (let index = 0; index < CLIENTS; index += 1) {
-    clients.push(await connect(server.url, { owner: `c${index}`, pulse: false }))
+    clients.push(await connect(server.url, { owner: `c${index}`, heartbeatThread: false }))
   }
   let isOver = false
   const working = Promise.all(

@@ -1,16 +1,4 @@
-import type { WatchFilter } from '../../engine/engine.ts'
-import type { Query } from '../../engine/queries.ts'
-import type { Command } from '../../law/commands.ts'
-import { writeRead, writeUnwatch, writeWatch } from '../../protocol/session/client-frames.ts'
-import { writeCommand } from '../../protocol/session/command-codec.ts'
-import type { PackWriter } from '../../protocol/session/pack-writer.ts'
-
-/** What one call asks. */
-export type Asked =
-  | Command
-  | { readonly kind: 'read'; readonly query: Query }
-  | { readonly kind: 'watch'; readonly filter: WatchFilter }
-  | { readonly kind: 'unwatch'; readonly watch: number }
+import type { Request } from '../../protocol/session/session-message.ts'
 
 /** The two ends of the promise that is being made. */
 let resolveMade: (value: unknown) => void
@@ -21,55 +9,37 @@ const capture = (resolve: (value: never) => void, reject: (error: Error) => void
   rejectMade = reject
 }
 
+type CallPlace = Pick<SessionCall, 'id' | 'order' | 'startedAtMs'>
+
 /** A request that has not been answered. */
 export class SessionCall<Value = unknown> {
   readonly id: number
-  asked: Asked
+  /** Grows from call to call. */
+  readonly order: number
   readonly startedAtMs: number
+  readonly request: Request
   readonly promise: Promise<Value> = new Promise<Value>(capture)
   readonly resolve: (value: unknown) => void = resolveMade
   readonly reject: (error: Error) => void = rejectMade
-  /** What may end its wait. */
-  signal: AbortSignal | undefined = undefined
-  /** Whether its caller does not mind if it is done twice, whatever it is. */
-  mayBeDoneTwice = false
-  /** Whether the server may have seen it. */
+  /** Whether a server may have seen it. */
   wasSent = false
-  /** Whether a server may have seen it that is gone. */
-  wasForgotten = false
+  /** Its caller waits no more. It keeps its id until the server has answered. */
   isAborted = false
-  /** Ends the listening for an abort. */
-  unlisten: (() => void) | undefined = undefined
 
-  constructor(id: number, asked: Asked, startedAtMs: number) {
+  constructor({ id, order, startedAtMs }: CallPlace, request: Request) {
     this.id = id
-    this.asked = asked
+    this.order = order
     this.startedAtMs = startedAtMs
-  }
-
-  write(writer: PackWriter, ownSession: string): void {
-    const { id, asked } = this
-    this.wasSent = true
-    switch (asked.kind) {
-      case 'read':
-        return writeRead(writer, id, asked.query)
-      case 'watch':
-        return writeWatch(writer, id, asked.filter)
-      case 'unwatch':
-        return writeUnwatch(writer, id, asked.watch)
-      default:
-        return writeCommand(writer, asked, { id, ownSession, mayAbort: this.signal !== undefined })
-    }
+    this.request = request
   }
 
   /**
-   * Whether a server that does not remember this request may be sent it again without any harm: the law
-   * knows it by its request id, or doing it twice is doing it once.
+   * Whether it can be sent again after its answer was lost: the law knows it by its request id, or asking
+   * for it twice is asking once. Others may have been applied, and no answer would tell.
    */
   get isRepeatable(): boolean {
-    const { asked } = this
-    if (this.mayBeDoneTwice) return true
-    switch (asked.kind) {
+    const { request } = this
+    switch (request.kind) {
       case 'acquire':
       case 'begin':
       case 'renew':
@@ -78,16 +48,16 @@ export class SessionCall<Value = unknown> {
       case 'read':
       case 'watch':
       case 'unwatch':
+      case 'sweep':
         return true
       case 'release':
       case 'finish':
-        return asked.requestId !== undefined
       case 'cancel':
       case 'withdraw':
+        return request.requestId !== undefined
       case 'force':
       case 'unref':
       case 'close-session':
-      case 'sweep':
         return false
     }
   }

@@ -1,15 +1,11 @@
-import { toAborted } from '../../engine/engine-errors.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
 import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
-import { writeAbort } from '../../protocol/session/client-frames.ts'
-import { IdTable } from '../../protocol/session/id-table.ts'
-import { ProtocolError } from '../../protocol/session/protocol-error.ts'
+import { OPEN_REQUESTS_MAX } from '../../protocol/session/session-limits.ts'
+import type { Request } from '../../protocol/session/session-message.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { toUnreachable } from './remote-errors.ts'
-import type { SessionCall } from './session-call.ts'
-import { FRAME_BYTES, MESSAGE_BYTES_MAX } from './session-limits.ts'
+import { SessionCall } from './session-call.ts'
 import type { SessionLink } from './session-link.ts'
-import { withWaitLeft } from './wait-left.ts'
 
 export interface SessionCallsOptions {
   readonly link: SessionLink
@@ -18,19 +14,19 @@ export interface SessionCallsOptions {
   readonly retryForMs: number
 }
 
-/** How often, while there is no connection, it is looked whose time is over. */
+/** How often, while there is no connection, late calls are looked for. */
 const LOOKS_PER_RETRY = 10
 
-/** Every request that has not been answered, in the order of their ids, which is that of the calls. */
+/** Every request that has not been answered. */
 export class SessionCalls {
-  /** Commands that name it say "this session". */
-  ownSession = ''
   readonly #options: SessionCallsOptions
   readonly #link: SessionLink
-  readonly #pending = new IdTable<SessionCall>()
+  /** By id. A call has the place of one that is over: a map of growing ids would make much more garbage. */
+  readonly #pending: (SessionCall | undefined)[] = []
+  readonly #freeIds: number[] = []
   /** Those that have not been written, because there is no connection or it is congested. */
   #unsent: SessionCall[] = []
-  #lastId = 0
+  #started = 0
   #downSinceMs = 0
   #cause: unknown
   #look: Timer | undefined
@@ -40,58 +36,73 @@ export class SessionCalls {
     this.#link = options.link
   }
 
-  nextId(): number {
-    this.#lastId += 1
-    return this.#lastId
+  /** How many there are. */
+  get #open(): number {
+    return this.#pending.length - this.#freeIds.length
   }
 
-  send(call: SessionCall): void {
-    this.#pending.add(call)
-    if (this.#pending.size === 1) this.#link.keepAlive(true)
-    if (this.#link.isReady && this.#unsent.length === 0) {
-      this.#write(call)
-      return
+  start<Value>(request: Request): SessionCall<Value> {
+    const id = this.#freeIds.pop() ?? this.#pending.length
+    this.#started += 1
+    const place = { id, order: this.#started, startedAtMs: this.#options.clock.nowMs() }
+    const call = new SessionCall<Value>(place, request)
+    if (id >= OPEN_REQUESTS_MAX) {
+      call.reject(createError('LOCK_LIMIT', `more than ${OPEN_REQUESTS_MAX} calls are under way`))
+      return call
     }
-    this.#unsent.push(call)
-    if (!this.#link.isUp) this.#watchTime()
-  }
-
-  /** The call with this id, which is over now; `undefined` if nobody waits for it any more. */
-  take(id: number): SessionCall | undefined {
-    const call = this.#pending.take(id)
-    if (call === undefined) return undefined
-    call.unlisten?.()
-    if (this.#pending.size === 0) this.#link.keepAlive(false)
+    this.#pending[id] = call as SessionCall
+    if (this.#open === 1) this.#link.keepAlive(true)
+    if (this.#link.isReady && this.#unsent.length === 0) {
+      this.#write(call as SessionCall, request)
+    } else {
+      this.#unsent.push(call as SessionCall)
+      if (!this.#link.isUp) this.#watchTime()
+    }
     return call
   }
 
-  /** Connected again. `lastId` is what the server has seen; `undefined` if it remembers nothing of us. */
-  onUp(lastId: number | undefined): void {
+  /** The call with this id, which is over now; `undefined` if no caller waits for it any more. */
+  take(id: number): SessionCall | undefined {
+    const call = this.#pending[id]
+    if (call === undefined) return undefined
+    this.#pending[id] = undefined
+    this.#freeIds.push(id)
+    if (this.#open === 0) this.#link.keepAlive(false)
+    return call
+  }
+
+  some(test: (call: SessionCall) => boolean): boolean {
+    return this.#pending.some((call) => call !== undefined && test(call))
+  }
+
+  /** In the order in which they were given. */
+  #all(): SessionCall[] {
+    const calls = this.#pending.filter((call) => call !== undefined)
+    return calls.sort((one, other) => one.order - other.order)
+  }
+
+  /**
+   * Connected again. Everything that is unanswered is sent again, in its order and before anything new, under
+   * the same request ids.
+   */
+  onUp(): void {
     this.#look?.cancel()
     this.#look = undefined
-    this.#unsent = []
-    for (const call of this.#pending.sorted()) {
-      const wasSeen = lastId !== undefined && call.id <= lastId
-      if (!wasSeen) this.#sendAgain(call, lastId !== undefined)
-      else if (call.isAborted) writeAbort(this.#link.open(), call.id)
-    }
+    this.#unsent = this.#all()
     this.onDrained()
   }
 
-  /** The server stops, and has answered what it has seen; `lastId` is the last of that. */
-  onStopping(lastId: number | undefined): void {
-    this.onDown(new Error('the server stops'))
-    for (const call of this.#pending.sorted()) {
-      const isUnseen = lastId !== undefined && call.id > lastId
-      if (isUnseen && !call.wasForgotten) call.wasSent = false
-    }
-  }
-
+  /** What was sent and cannot be sent twice fails: no connection will tell what became of it. */
   onDown(cause: unknown): void {
     this.#cause = cause
+    for (const call of this.#all()) {
+      if (!call.wasSent || call.isRepeatable) continue
+      this.take(call.id)
+      call.reject(toUnreachable('maybe', cause))
+    }
     if (this.#look !== undefined) return
     this.#downSinceMs = this.#options.clock.nowMs()
-    if (this.#pending.size > 0) this.#watchTime()
+    if (this.#open > 0) this.#watchTime()
   }
 
   onDrained(): void {
@@ -99,7 +110,7 @@ export class SessionCalls {
     let count = 0
     while (count < unsent.length && this.#link.isReady) {
       const call = unsent[count] as SessionCall
-      if (this.#pending.has(call.id)) this.#write(call)
+      if (this.#isOpen(call)) this.#write(call, this.#withWaitLeft(call))
       count += 1
     }
     this.#unsent = unsent.slice(count)
@@ -108,50 +119,26 @@ export class SessionCalls {
   rejectAll(toError: (call: SessionCall) => LockError): void {
     this.#look?.cancel()
     this.#unsent = []
-    for (const { id } of this.#pending.sorted()) {
-      const call = this.take(id)
-      call?.reject(toError(call))
-    }
-  }
-
-  #write(call: SessionCall): void {
-    const writer = this.#link.open()
-    const { length } = writer
-    try {
-      call.write(writer, this.ownSession)
-      if (writer.length - length > MESSAGE_BYTES_MAX) throw new ProtocolError('it is too long')
-    } catch (error) {
-      // Only a query can be of a kind that no message has; commands have been looked at before.
-      if (!(error instanceof ProtocolError)) throw error
-      writer.rewind(length)
+    for (const call of this.#all()) {
       this.take(call.id)
-      call.reject(createError('LOCK_INVALID_ARGUMENT', `this cannot be asked: ${error.message}`))
-      return
+      call.reject(toError(call))
     }
-    if (call.isAborted) writeAbort(writer, call.id)
-    // Whether there is still room shows only when it was given to the socket.
-    if (writer.length > FRAME_BYTES) this.#link.flush()
   }
 
-  /** To a server that remembers nothing: either it cannot do harm, or nobody can say what became of it. */
-  #sendAgain(call: SessionCall, isRemembered: boolean): void {
-    if (!isRemembered && call.wasSent) {
-      if (!call.isRepeatable) {
-        this.take(call.id)
-        call.reject(toUnreachable('maybe', new Error('it was restarted, or is another one')))
-        return
-      }
-      call.wasForgotten = true
-      this.#shorten(call)
-    }
-    this.#unsent.push(call)
+  #isOpen(call: SessionCall): boolean {
+    return this.#pending[call.id] === call
   }
 
-  /** A wait that starts anew must not become longer by it. */
-  #shorten(call: SessionCall): void {
-    const { asked, startedAtMs } = call
-    if (!isHeldOpen(asked)) return
-    call.asked = withWaitLeft(asked, this.#options.clock.nowMs() - startedAtMs)
+  #write(call: SessionCall, request: Request): void {
+    call.wasSent = true
+    this.#link.write(call.id, request)
+  }
+
+  /** A wait that begins late, or again, does not become longer by that; it stays a wait to the end. */
+  #withWaitLeft({ request, startedAtMs }: SessionCall): Request {
+    if (!isHeldOpen(request)) return request
+    const leftMs = startedAtMs + (request.waitMs ?? 0) - this.#options.clock.nowMs()
+    return { ...request, waitMs: Math.max(1, Math.ceil(leftMs)) }
   }
 
   #watchTime(): void {
@@ -160,7 +147,7 @@ export class SessionCalls {
     this.#look = clock.setTimer(retryForMs / LOOKS_PER_RETRY, () => {
       this.#look = undefined
       this.#giveUpLate()
-      if (this.#pending.size > 0) this.#watchTime()
+      if (this.#open > 0) this.#watchTime()
     })
     this.#look.ref()
   }
@@ -169,17 +156,12 @@ export class SessionCalls {
     const { clock, retryForMs } = this.#options
     const lateMs = clock.nowMs() - retryForMs
     if (this.#downSinceMs > lateMs) return
-    for (const { id, startedAtMs } of this.#pending.sorted()) {
-      if (startedAtMs > lateMs) continue
-      const call = this.take(id)
-      call?.reject(this.#toLate(call))
+    for (const call of this.#all()) {
+      if (call.startedAtMs > lateMs) continue
+      this.take(call.id)
+      const applied = call.wasSent && call.request.kind !== 'read' ? 'maybe' : 'no'
+      call.reject(toUnreachable(applied, this.#cause))
     }
-    this.#unsent = this.#unsent.filter(({ id }) => this.#pending.has(id))
-  }
-
-  #toLate({ wasSent, isAborted, asked, signal }: SessionCall): LockError {
-    const applied = wasSent && asked.kind !== 'read' ? 'maybe' : 'no'
-    if (!isAborted || signal === undefined) return toUnreachable(applied, this.#cause)
-    return toAborted(asked, signal, applied)
+    this.#unsent = this.#unsent.filter((call) => this.#isOpen(call))
   }
 }

@@ -4,83 +4,100 @@ import type {
   ApplyOptions,
   EngineSession,
   LockEngine,
-  WatchEvent,
   WatchFilter,
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
+import { toAborted, toClosed, toInvalidArgument } from '../../engine/engine-errors.ts'
 import { knownCode } from '../../engine/error-catalogue.ts'
-import { createError, isLockError, type LockError } from '../../engine/errors.ts'
+import { createError, type LockError } from '../../engine/errors.ts'
 import type { Query, ReplyOf } from '../../engine/queries.ts'
-import type { Acquire, Begin, Command } from '../../law/commands.ts'
-import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import { problemWithFilter, problemWithQuery } from '../../engine/validation/query-check.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
-import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
-import { writeAbort } from '../../protocol/session/client-frames.ts'
-import type { Failure, Lost, Welcome } from '../../protocol/session/server-message.ts'
+import type { Command } from '../../law/commands.ts'
+import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import {
+  isHeldOpen,
+  nameOfWait,
+  toWithdrawal,
+  type WaitingCommand,
+} from '../../engine/waits/waiting-command.ts'
+import type { Failed, Request, Welcome } from '../../protocol/session/session-message.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import { toAborted, toClosed, toInvalidArgument } from '../../engine/engine-errors.ts'
 import { RETRY_FOR_MS_DEFAULT } from './back-off.ts'
-import { toUnreachable } from './remote-errors.ts'
-import { type Asked, SessionCall } from './session-call.ts'
+import { HeartbeatThread } from './heartbeat-thread.ts'
+import { Opening } from './opening.ts'
 import { SessionCalls } from './session-calls.ts'
 import { RECONNECT_MS_MAX } from './session-limits.ts'
-import { type LinkHandler, SessionLink } from './session-link.ts'
+import { type PassedOn, SessionLink } from './session-link.ts'
 import { SessionLiveness } from './session-liveness.ts'
-import { SessionPulse } from './session-pulse.ts'
+import { type OpenSocket, openSessionSocket } from './session-socket.ts'
 import { SessionWatch } from './session-watch.ts'
-import { undoGrant } from './undo-grant.ts'
 
 export interface SessionEngineOptions {
   /** Sent as a bearer token. */
   readonly token?: string | undefined
-  /** Whom to trust over TLS, and what to show. */
+  /** Which authorities to trust over TLS, and which certificate to show. */
   readonly tls?: SecureContextOptions | undefined
   /** Shown to operators. */
   readonly client?: string | undefined
   readonly clock?: Clock | undefined
   /** How long a call is tried without any contact with the server; 10 seconds when absent. */
   readonly retryForMs?: number | undefined
-  /** Off: nobody vouches for this process while its main thread is busy. Default on. */
-  readonly pulse?: boolean | undefined
+  /** Whether a worker thread sends heartbeats while the main thread of this process is busy; by default it does. */
+  readonly heartbeatThread?: boolean | undefined
+  /** What carries frames; a WebSocket when absent. */
+  readonly openSocket?: OpenSocket | undefined
 }
 
 /**
  * An engine on the other side of a lock server, over one WebSocket: many calls under way at once, in few
- * frames. A connection that breaks is made anew, and no call notices unless that takes too long.
+ * frames. A connection that breaks is made anew, and what was not answered is asked again.
  */
 export class SessionEngine implements LockEngine {
-  readonly #link: SessionLink
+  readonly #url: URL
+  readonly #options: SessionEngineOptions
   readonly #clock: Clock
+  readonly #link: SessionLink
   readonly #calls: SessionCalls
-  readonly #pulse: SessionPulse
   readonly #watches = new Map<number, SessionWatch>()
-  readonly #opened = createOpening()
+  readonly #opening = new Opening()
   #capabilities: Capabilities | undefined
+  #thread: HeartbeatThread | undefined
   #session: SessionLiveness | undefined
+  #lastWatch = 0
   #lastEvent = 0
   #refusal: LockError | undefined
   #closing: Promise<void> | undefined
 
   private constructor(url: URL, options: SessionEngineOptions) {
-    const { token, tls, client = '', clock = new SystemClock(), pulse = true } = options
-    const { retryForMs = RETRY_FOR_MS_DEFAULT } = options
+    const { token, tls, client = '', clock = new SystemClock() } = options
+    const { retryForMs = RETRY_FOR_MS_DEFAULT, openSocket = openSessionSocket } = options
+    this.#url = url
+    this.#options = options
     this.#clock = clock
-    this.#link = new SessionLink({ url, token, tls, client, clock, handler: this.#createHandler() })
-    this.#pulse = new SessionPulse({ url, token, tls, client, clock, isOn: pulse })
+    const handler = {
+      onUp: (welcome: Welcome) => this.#onUp(welcome),
+      onDown: (cause: unknown) => this.#onDown(cause),
+      onRefused: (error: LockError) => this.#onRefused(error),
+      onDrained: () => this.#calls.onDrained(),
+      onHeard: (sentAtMs: number) => this.#session?.onHeard(sentAtMs),
+      onMessage: (number: number, message: PassedOn) => this.#onMessage(number, message),
+    }
+    this.#link = new SessionLink({ url, token, tls, client, clock, openSocket, handler })
     this.#calls = new SessionCalls({ link: this.#link, clock, retryForMs })
   }
 
-  /** Resolves when the server has welcomed us. */
+  /** Resolves when the server has welcomed this client. */
   static async open(url: string, options: SessionEngineOptions = {}): Promise<SessionEngine> {
     const engine = new SessionEngine(new URL(url), options)
     const { retryForMs = RETRY_FOR_MS_DEFAULT } = options
-    const timer = engine.#clock.setTimer(retryForMs, () => engine.#opened.giveUp())
+    const timer = engine.#clock.setTimer(retryForMs, () => engine.#opening.giveUp())
     timer.ref()
     engine.#link.connect()
     try {
-      await engine.#opened.promise
+      await engine.#opening.promise
     } catch (error) {
       await engine.close()
       throw error
@@ -106,27 +123,38 @@ export class SessionEngine implements LockEngine {
     const stopped = this.#stopped()
     if (stopped !== undefined) return Promise.reject(stopped)
     const signal = options?.signal
-    if (signal?.aborted) return Promise.reject(toAborted(command, signal))
+    if (signal?.aborted === true) return Promise.reject(toAborted(command, signal))
     if (signal === undefined || !isHeldOpen(command)) return this.#ask<Outcome>(command)
-    return this.#askAbortable(command, signal)
+    return this.#untilAborted(command, signal)
   }
 
   read<Q extends Query>(query: Q): Promise<ReplyOf<Q>> {
+    const problem = problemWithQuery(query)
+    if (problem !== undefined) return Promise.reject(toInvalidArgument(query, problem))
     const stopped = this.#stopped()
     if (stopped !== undefined) return Promise.reject(stopped)
     return this.#ask<ReplyOf<Q>>({ kind: 'read', query })
   }
 
   async watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
+    const problem = problemWithFilter(filter)
+    if (problem !== undefined) throw toInvalidArgument({ kind: 'watch' }, problem)
     const stopped = this.#stopped()
     if (stopped !== undefined) throw stopped
+    this.#lastWatch += 1
     const watch = new SessionWatch({
+      id: this.#lastWatch,
       filter,
       listener,
       nextId: () => (this.#lastEvent += 1),
       onClose: (one) => this.#unwatch(one),
     })
-    await this.#open(watch)
+    try {
+      await this.#open(watch)
+    } catch (error) {
+      this.#watches.delete(watch.id)
+      throw error
+    }
     return watch
   }
 
@@ -140,64 +168,56 @@ export class SessionEngine implements LockEngine {
   }
 
   async #close(): Promise<void> {
-    await this.#pulse.stop()
+    await this.#thread?.stop()
     this.#watches.clear()
     const wasHeard = await this.#link.close()
     // A server that has heard the good-bye has given up every wait before it closed.
-    this.#calls.rejectAll((call) => {
-      const isSure = !call.wasSent || (wasHeard && isHeldOpen(call.asked))
-      return toClosed(isSure ? 'no' : 'maybe')
-    })
+    this.#calls.rejectAll(({ wasSent, request }) =>
+      toClosed(!wasSent || (wasHeard && isHeldOpen(request)) ? 'no' : 'maybe'),
+    )
   }
 
-  #ask<Value>(asked: Asked, mayBeDoneTwice = false): Promise<Value> {
-    const call = this.#createCall<Value>(asked)
-    call.mayBeDoneTwice = mayBeDoneTwice
-    this.#calls.send(call)
-    return call.promise
+  #ask<Value>(request: Request): Promise<Value> {
+    return this.#calls.start<Value>(request).promise
   }
 
-  #createCall<Value>(asked: Asked): SessionCall<Value> {
-    return new SessionCall<Value>(this.#calls.nextId(), asked, this.#clock.nowMs())
-  }
-
-  async #askAbortable(command: Acquire | Begin, signal: AbortSignal): Promise<Outcome> {
-    const call = this.#createCall<Outcome>(command)
-    const onAbort = (): void => this.#abort(call)
-    call.signal = signal
-    call.unlisten = () => signal.removeEventListener('abort', onAbort)
-    signal.addEventListener('abort', onAbort, { once: true })
-    this.#calls.send(call)
-    const outcome = await call.promise
-    if (!call.isAborted) return outcome
-    // Through a restart of the server too: whoever gave up does not look for what is left of it.
-    const isUndone = await undoGrant((one) => this.#ask(one, true), command, outcome)
-    if (isUndone) throw toAborted(command, signal)
-    return outcome
-  }
-
-  /** The answer says how it went; where nothing was sent yet, there is nothing to wait for. */
-  #abort(call: SessionCall): void {
-    call.isAborted = true
-    if (!call.wasSent) {
-      this.#calls.take(call.id)
-      call.reject(toAborted(call.asked, call.signal as AbortSignal))
-    } else if (this.#link.isUp) {
-      writeAbort(this.#link.open(), call.id)
+  /** What an aborted wait has brought is undone by the same command that gives up its place. */
+  async #untilAborted(command: WaitingCommand, signal: AbortSignal): Promise<Outcome> {
+    const call = this.#calls.start<Outcome>(command)
+    let withdrawn: Promise<unknown> | undefined
+    const onAbort = (): void => {
+      call.isAborted = true
+      if (!call.wasSent) this.#calls.take(call.id)
+      if (!call.wasSent || this.#isWaitedFor(command)) call.reject(toAborted(command, signal))
+      else withdrawn = this.#ask(toWithdrawal(command)).catch(() => 'unanswered')
     }
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      const outcome = await call.promise
+      if (withdrawn === undefined || isSettled(outcome)) return outcome
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+    }
+    throw toAborted(command, signal, (await withdrawn) === 'unanswered' ? 'maybe' : 'no')
+  }
+
+  /** Whether a call that was not aborted waits for the same. */
+  #isWaitedFor(command: WaitingCommand): boolean {
+    const name = nameOfWait(command)
+    return this.#calls.some(
+      ({ request, isAborted }) => !isAborted && isHeldOpen(request) && nameOfWait(request) === name,
+    )
   }
 
   async #open(watch: SessionWatch): Promise<void> {
-    const { filter } = watch
-    const call = this.#createCall<unknown>({ kind: 'watch', filter })
-    watch.id = call.id
-    this.#watches.set(call.id, watch)
-    this.#calls.send(call)
+    const { id, filter } = watch
+    const { prefix, namespace } = filter
+    this.#watches.set(id, watch)
+    watch.isOpening = true
     try {
-      await call.promise
-    } catch (error) {
-      this.#watches.delete(call.id)
-      throw error
+      await this.#ask({ kind: 'watch', watch: id, prefix, namespace })
+    } finally {
+      watch.isOpening = false
     }
   }
 
@@ -206,124 +226,90 @@ export class SessionEngine implements LockEngine {
     await this.#ask({ kind: 'unwatch', watch: watch.id })
   }
 
-  /** A server that knows nothing of us was told again; what happened meanwhile is not known. */
+  /** A watch ends with its connection; what happened until it is opened again is not known. */
   async #reopen(watch: SessionWatch): Promise<void> {
-    this.#watches.delete(watch.id)
     try {
       await this.#open(watch)
       watch.reset(this.#clock.wallMs())
     } catch {
-      // It was closed meanwhile, or the server is gone again and every watch is opened again later.
-      if (this.#stopped() !== undefined) return
-      this.#watches.set(watch.id, watch)
-      if (this.#link.isUp) this.#reopenLater(watch)
+      // If the server is gone again, every watch is opened again when it is back. If it is there and does not
+      // take the watch now, others have too many, or its engine is failing.
+      if (this.#link.isUp) this.#clock.setTimer(RECONNECT_MS_MAX, () => this.#reopenIfOpen(watch))
     }
   }
 
-  /** The server is there and does not take it now: others have too many, or its engine is failing. */
-  #reopenLater(watch: SessionWatch): void {
-    const { id } = watch
-    this.#clock.setTimer(RECONNECT_MS_MAX, () => {
-      if (this.#watches.get(id) === watch && this.#stopped() === undefined) void this.#reopen(watch)
-    })
+  #reopenIfOpen(watch: SessionWatch): void {
+    const isWanted = this.#watches.get(watch.id) === watch && this.#stopped() === undefined
+    if (isWanted && !watch.isOpening) void this.#reopen(watch)
   }
 
   #stopped(): LockError | undefined {
     return this.#closing === undefined ? this.#refusal : toClosed()
   }
 
-  #createHandler(): LinkHandler {
-    return {
-      onUp: (welcome, sentAtMs) => this.#onUp(welcome, sentAtMs),
-      onDown: (cause) => {
-        this.#opened.note(cause)
-        this.#calls.onDown(cause)
-      },
-      onRefused: (error) => this.#onRefused(error),
-      onDrained: () => this.#calls.onDrained(),
-      onVouched: (sentAtMs) => this.#session?.vouch(sentAtMs),
-      outcome: (id, outcome) => this.#calls.take(id)?.resolve(outcome),
-      failure: (id, failure) => this.#onFailure(id, failure),
-      reply: (id, reply) => this.#calls.take(id)?.resolve(reply),
-      done: (id) => this.#calls.take(id)?.resolve(undefined),
-      event: (watch: number, event: WatchEvent) => this.#watches.get(watch)?.tell(event),
-      lost: (lost: Lost) => this.#session?.lose({ kind: 'hold', ...lost }),
-      over: () => this.#session?.lose({ kind: 'all' }),
-      comeBack: (lastId) => this.#calls.onStopping(lastId),
-    }
+  #onUp(welcome: Welcome): void {
+    const isFirst = this.#session === undefined
+    this.#session ??= this.#createSession(welcome)
+    if (isFirst) this.#opening.resolve()
+    this.#calls.onUp()
+    this.#session.onWelcome(welcome)
+    if (!isFirst) for (const watch of this.#watches.values()) this.#reopenIfOpen(watch)
   }
 
-  #onUp(welcome: Welcome, sentAtMs: number): void {
-    const { session: id, graceMs, heartbeatMs, resumed, kept, lastId } = welcome
-    if (this.#session === undefined) {
-      const { name } = welcome.capabilities
-      const capabilities = { ...welcome.capabilities, name: `remote (${name})`, shared: true }
-      this.#capabilities = Object.freeze(capabilities)
-      this.#session = new SessionLiveness({ id, graceMs, heartbeatMs }, sentAtMs, this.#pulse)
-      this.#pulse.session = { id, heartbeatMs }
-      this.#calls.ownSession = id
-      this.#opened.resolve()
-      return
-    }
-    // Before anything counts from this hello: what was held must not come back to life by it.
-    if (!kept) this.#session.lose({ kind: 'all' })
-    // A session that goes on has more to say about the time before this hello: a grant, and that it was
-    // lost again. Nothing counts until that has been heard; the heartbeat that follows is answered after.
-    if (!resumed) this.#session.vouch(sentAtMs)
-    this.#calls.onUp(resumed ? lastId : undefined)
-    if (resumed) return
-    for (const watch of [...this.#watches.values()]) void this.#reopen(watch)
+  #createSession(welcome: Welcome): SessionLiveness {
+    const { name } = welcome.capabilities
+    const capabilities = { ...welcome.capabilities, name: `remote (${name})`, shared: true }
+    this.#capabilities = Object.freeze(capabilities)
+    const { session, heartbeatMs } = welcome
+    const { token, tls, client = '', heartbeatThread = true } = this.#options
+    const address = { url: this.#url.href, token, tls, client }
+    this.#thread = new HeartbeatThread({ ...address, session, heartbeatMs, clock: this.#clock })
+    return new SessionLiveness(welcome, this.#thread, heartbeatThread)
+  }
+
+  #onDown(cause: unknown): void {
+    this.#opening.note(cause)
+    this.#calls.onDown(cause)
   }
 
   #onRefused(error: LockError): void {
     this.#refusal = error
-    this.#opened.reject(error)
+    this.#opening.reject(error)
     this.#calls.rejectAll(({ wasSent }) => {
       const { code, message } = error
       return createError(code, message, { applied: wasSent ? 'maybe' : 'no' })
     })
   }
 
-  #onFailure(id: number, failure: Failure): void {
-    const call = this.#calls.take(id)
-    if (call === undefined) return
-    const { signal, isAborted, asked } = call
-    const { code: sent, message, applied, details } = failure
-    const code = knownCode(sent) ?? 'LOCK_INTERNAL'
-    if (isAborted && signal !== undefined && code === 'LOCK_ABORTED') {
-      call.reject(toAborted(asked, signal))
-    } else {
-      call.reject(createError(code, message, { applied, details }))
+  #onMessage(number: number, message: PassedOn): void {
+    switch (message.kind) {
+      case 'failed':
+        this.#calls.take(number)?.reject(toError(message))
+        return
+      case 'reply':
+        this.#calls.take(number)?.resolve(message.reply)
+        return
+      case 'done':
+        this.#calls.take(number)?.resolve(undefined)
+        return
+      case 'event':
+        this.#watches.get(number)?.tell(message.event)
+        return
+      case 'lost':
+        this.#session?.onLost(message)
+        return
+      default:
+        this.#calls.take(number)?.resolve(message)
     }
   }
 }
 
-interface Opening {
-  readonly promise: Promise<void>
-  resolve(): void
-  reject(error: Error): void
-  /** Why it has not worked so far. */
-  note(cause: unknown): void
-  giveUp(): void
+function toError({ code, message, applied, details = {} }: Failed): LockError {
+  return createError(knownCode(code) ?? 'LOCK_INTERNAL', message, { applied, details })
 }
 
-/** The first connection; unlike later ones, somebody waits for it. */
-function createOpening(): Opening {
-  let latest: unknown = new Error('it does not answer in time')
-  let resolve: () => void = () => {}
-  let reject: (error: Error) => void = () => {}
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve
-    reject = onReject
-  })
-  return {
-    promise,
-    resolve: () => resolve(),
-    reject: (error) => reject(error),
-    note: (cause) => {
-      latest = cause
-      if (isLockError(cause)) reject(cause)
-    },
-    giveUp: () => reject(toUnreachable('no', latest)),
-  }
+/** An answer that no abort changes: the request was refused for a reason of its own, or the work is done. */
+function isSettled(outcome: Outcome): boolean {
+  if (outcome.kind !== 'refused') return outcome.kind !== 'granted' && outcome.kind !== 'queued'
+  return outcome.code !== 'cancelled' && outcome.end !== 'cancelled'
 }

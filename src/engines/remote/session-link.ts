@@ -1,99 +1,72 @@
-import type { WatchEvent } from '../../engine/engine.ts'
 import { createError, type LockError } from '../../engine/errors.ts'
-import type { Outcome } from '../../law/outcomes.ts'
-import {
-  writeGoodbye,
-  writeHeartbeat,
-  writeHello,
-  writeReceived,
-} from '../../protocol/session/client-frames.ts'
-import { PackWriter } from '../../protocol/session/pack-writer.ts'
-import { readServerFrame } from '../../protocol/session/server-frames.ts'
-import type {
-  Failure,
-  Lost,
-  ServerFrameHandler,
-  Welcome,
-} from '../../protocol/session/server-message.ts'
-import {
-  CLOSE_CODES,
-  CLIENT_FRAME_MESSAGES,
-  SESSION_VERSION,
-} from '../../protocol/session/session-limits.ts'
-import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
+import { FrameSender } from '../../protocol/session/frame-sender.ts'
+import { type FrameReceiver, readServerFrame } from '../../protocol/session/message-codec.ts'
+import { CLOSE_CODES, SESSION_VERSION } from '../../protocol/session/session-limits.ts'
+import type { Request, ServerMessage, Welcome } from '../../protocol/session/session-message.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { backOffMs } from './back-off.ts'
 import {
+  FRAME_MESSAGES_MAX,
   GOODBYE_MS_MAX,
   HANDSHAKE_MS_MAX,
   RECONNECT_MS_MAX,
-  UNANSWERED_BEATS_MAX,
-  UNCONFIRMED_BYTES_MAX,
-  UNCONFIRMED_FRAMES_MAX,
+  UNANSWERED_HEARTBEATS_MAX,
   UNSENT_BYTES_MAX,
 } from './session-limits.ts'
-import { SessionSocket, type SessionSocketOptions, type SocketEnd } from './session-socket.ts'
+import type { OpenSocket, ServerAddress, SessionSocket, SocketEnd } from './session-socket.ts'
 
-/** What the server says that is none of the link's own business. */
-type PassedOn = 'outcome' | 'failure' | 'reply' | 'done' | 'event' | 'lost' | 'over' | 'comeBack'
+/** What a server says about a request, a watch or a hold. */
+export type PassedOn = Exclude<ServerMessage, { kind: 'welcome' | 'heard' }>
 
-/** What the link passes on of what it hears. */
-export interface LinkHandler extends Pick<ServerFrameHandler, PassedOn> {
-  /** Connected. `sentAtMs` is when the hello was sent. */
-  onUp(welcome: Welcome, sentAtMs: number): void
+export interface LinkHandler {
+  /** Connected. What is written now goes out first. */
+  onUp(welcome: Welcome): void
   /** Not connected any more, or still not. */
-  onDown(cause: unknown): void
-  /** The server will never have us. */
+  onDown?(cause: unknown): void
+  /** The server will never let this client in. */
   onRefused(error: LockError): void
-  /** There is room again for what has to be said. */
-  onDrained(): void
-  onVouched(sentAtMs: number): void
+  /** There is room again for what has to be sent. */
+  onDrained?(): void
+  /** The heartbeat that was sent then counts; `losses` as in the message. */
+  onHeard(sentAtMs: number, losses: number): void
+  onMessage?(number: number, message: PassedOn): void
 }
 
-export interface SessionLinkOptions extends SessionSocketOptions {
+export interface SessionLinkOptions extends ServerAddress {
   /** Shown to operators. */
   readonly client: string
   readonly clock: Clock
+  readonly openSocket: OpenSocket
   readonly handler: LinkHandler
+  /** The session to send heartbeats for, and nothing else; absent for a session of its own. */
+  readonly heartbeatsFor?: string | undefined
 }
 
-/**
- * The connection of a session, and the next one when it breaks. Everything that is said in one turn of
- * the event loop leaves as one frame, at its end.
- */
-export class SessionLink implements ServerFrameHandler {
+/** The connection of a session, and the next one when it breaks. */
+export class SessionLink implements FrameReceiver<ServerMessage> {
   readonly #options: SessionLinkOptions
-  readonly #handler: LinkHandler
-  readonly #writer = new PackWriter(HEAD_ROOM)
-  readonly #flush = (): void => {
-    this.#isScheduled = false
-    this.flush()
-  }
+  readonly #sender = new FrameSender(FRAME_MESSAGES_MAX, (frame) => this.#send(frame))
   #socket: SessionSocket | undefined
   #session: string | undefined
   #isUp = false
-  #isScheduled = false
-  #messages = 0
   #isCongested = false
   #keepsAlive = true
-  #helloAtMs = 0
-  #attempts = 0
+  #failures = 0
   #unanswered = 0
-  /** The number of the last frame that was received, and of the last that was confirmed. */
-  #received = 0
-  #confirmed = 0
-  #unconfirmedBytes = 0
   /** To the end of the handshake, to the next heartbeat, or to the next attempt. */
   #timer: Timer | undefined
-  #onClosed: ((wasSaid: boolean) => void) | undefined
-  #isClosed = false
+  #onClosed: ((wasHeard: boolean) => void) | undefined
 
   constructor(options: SessionLinkOptions) {
     this.#options = options
-    this.#handler = options.handler
+    this.#session = options.heartbeatsFor
   }
 
-  /** Whether something may be said. */
+  get ownSession(): string {
+    return this.#session ?? ''
+  }
+
+  /** Whether something may be written. */
   get isReady(): boolean {
     return this.#isUp && !this.#isCongested
   }
@@ -103,43 +76,23 @@ export class SessionLink implements ServerFrameHandler {
   }
 
   connect(): void {
-    const socket: SessionSocket = new SessionSocket(this.#options, {
-      onOpen: () => this.#sayHello(socket),
+    const { clock, openSocket } = this.#options
+    const socket: SessionSocket = openSocket(this.#options, {
+      onOpen: () => this.#hello(),
       onFrame: (frame) => this.#onFrame(socket, frame),
-      onDrained: () => this.#onDrained(),
-      onClosed: (end) => this.#onEnd(socket, end),
+      onClosed: (end) => this.#onClosedSocket(socket, end),
     })
     this.#socket = socket
     socket.keepAlive(this.#keepsAlive)
-    this.#timer = this.#options.clock.setTimer(HANDSHAKE_MS_MAX, () => socket.terminate())
+    this.#timer = clock.setTimer(HANDSHAKE_MS_MAX, () => socket.terminate())
   }
 
-  /** Write one message to the returned writer, at once. Only while it is up. */
-  open(): PackWriter {
-    if (this.#messages >= CLIENT_FRAME_MESSAGES) this.flush()
-    this.#messages += 1
-    if (!this.#isScheduled) {
-      this.#isScheduled = true
-      process.nextTick(this.#flush)
-    }
-    return this.#writer
+  /** Leaves at the end of this turn of the event loop, with everything else that is written until then. */
+  write(number: number, request: Request): void {
+    this.#sender.write(number, request)
   }
 
-  /** Send what was said so far, without waiting for the end of the turn. */
-  flush(): void {
-    this.#messages = 0
-    const socket = this.#socket
-    if (!this.#isUp || socket === undefined || this.#writer.length === 0) return
-    if (this.#received > this.#confirmed) {
-      this.#confirmed = this.#received
-      this.#unconfirmedBytes = 0
-      writeReceived(this.#writer, this.#received)
-    }
-    socket.send(this.#writer.take())
-    if (socket.unsentBytes > UNSENT_BYTES_MAX) this.#isCongested = true
-  }
-
-  /** Whether somebody waits for something, so that the process has to stay. */
+  /** Whether a caller waits for something, so that the process has to stay. */
   keepAlive(isWanted: boolean): void {
     this.#keepsAlive = isWanted
     this.#socket?.keepAlive(isWanted)
@@ -149,109 +102,79 @@ export class SessionLink implements ServerFrameHandler {
 
   /** Says good-bye. Resolves to whether the server has heard it, when the connection is closed. */
   async close(): Promise<boolean> {
-    this.#isClosed = true
-    const wasUp = this.#isUp
+    const socket = this.#socket
     this.#timer?.cancel()
-    if (this.#socket === undefined) return false
+    if (socket === undefined) return false
     const closed = new Promise<boolean>((resolve) => {
       this.#onClosed = resolve
     })
-    if (wasUp) {
-      // What was not heard by then is given back.
-      this.#confirm()
-      writeGoodbye(this.open())
-      this.flush()
-      this.#isUp = false
-      this.#socket.keepAlive(true)
+    if (this.#isUp) {
+      this.#sender.write(0, { kind: 'goodbye' })
+      this.#sender.flush()
+      socket.keepAlive(true)
     } else {
-      this.#socket.terminate()
+      socket.terminate()
     }
-    this.#timer = this.#options.clock.setTimer(GOODBYE_MS_MAX, () => this.#socket?.terminate())
+    this.#timer = this.#options.clock.setTimer(GOODBYE_MS_MAX, () => socket.terminate())
     this.#timer.ref()
     const wasHeard = await closed
     this.#timer.cancel()
-    return wasUp && wasHeard
+    return wasHeard
   }
 
-  welcome(welcome: Welcome): void {
-    if (this.#session !== undefined && welcome.session !== this.#session) {
+  /** Without a word. */
+  terminate(): void {
+    this.#onClosed = () => {}
+    this.#timer?.cancel()
+    this.#socket?.terminate()
+  }
+
+  receive(number: number, message: ServerMessage): void {
+    const { handler } = this.#options
+    if (message.kind === 'welcome') this.#welcome(message)
+    else if (message.kind === 'heard') handler.onHeard(number, message.losses)
+    else handler.onMessage?.(number, message)
+  }
+
+  #hello(): void {
+    const { client, heartbeatsFor } = this.#options
+    const isHeartbeatOnly = heartbeatsFor === undefined ? undefined : true
+    const hello = { kind: 'hello', client, session: this.#session, isHeartbeatOnly } as const
+    this.#sender.write(SESSION_VERSION, hello)
+    this.#sender.flush()
+  }
+
+  #welcome(welcome: Welcome): void {
+    const { session, heartbeatMs } = welcome
+    if (this.#session !== undefined && session !== this.#session) {
       throw new Error('the server gave the session another name')
     }
-    this.#session = welcome.session
-    if (!welcome.resumed) {
-      this.#received = 0
-      this.#confirmed = 0
-    }
-    this.#attempts = 0
+    this.#session = session
+    this.#sender.ownSession = session
+    this.#failures = 0
     this.#isUp = true
-    this.#isCongested = false
-    this.#writer.reset()
     this.#timer?.cancel()
-    if (welcome.resumed) this.#beat()
-    this.#beatIn(welcome.heartbeatMs)
-    this.#handler.onUp(welcome, this.#helloAtMs)
+    this.#options.handler.onUp(welcome)
+    this.#heartbeat()
+    this.#heartbeatIn(heartbeatMs)
   }
 
-  frame(number: number): boolean {
-    if (number <= this.#received) return false
-    this.#received = number
-    return true
-  }
-
-  beat(sentAtMs: number): void {
-    this.#handler.onVouched(sentAtMs)
-  }
-
-  outcome(id: number, outcome: Outcome): void {
-    this.#handler.outcome(id, outcome)
-  }
-
-  failure(id: number, failure: Failure): void {
-    this.#handler.failure(id, failure)
-  }
-
-  reply(id: number, reply: unknown): void {
-    this.#handler.reply(id, reply)
-  }
-
-  done(id: number): void {
-    this.#handler.done(id)
-  }
-
-  event(watch: number, event: WatchEvent): void {
-    this.#handler.event(watch, event)
-  }
-
-  lost(lost: Lost): void {
-    this.#handler.lost(lost)
-  }
-
-  /** Before this is confirmed, nothing can be held in the session again. */
-  over(): void {
-    this.#handler.over()
-    if (this.#isUp) this.#confirm()
-  }
-
-  /** The close that follows says it again. Until then, nobody listens to what is said here. */
-  comeBack(lastId: number | undefined): void {
-    this.#isUp = false
-    this.#handler.comeBack(lastId)
-  }
-
-  #sayHello(socket: SessionSocket): void {
-    this.#helloAtMs = this.#options.clock.nowMs()
-    const writer = new PackWriter(HEAD_ROOM)
-    writeHello(writer, {
-      version: SESSION_VERSION,
-      client: this.#options.client,
-      session: this.#session,
-      received: this.#received,
-      pulse: false,
+  #heartbeatIn(delayMs: number): void {
+    this.#timer = this.#options.clock.setTimer(delayMs, () => {
+      // A process that was blocked itself has not read yet what arrived meanwhile: it takes several.
+      this.#unanswered += 1
+      if (this.#unanswered > UNANSWERED_HEARTBEATS_MAX) return this.#socket?.terminate()
+      this.#heartbeat()
+      this.#heartbeatIn(delayMs)
     })
-    socket.send(writer.take())
   }
 
-  #onFrame(socket: SessionSocket, frame: Uint8Array): void {
+  #heartbeat(): void {
+    this.#sender.write(this.#options.clock.nowMs(), { kind: 'heartbeat' })
+    this.#sender.flush()
+  }
+
+  #onFrame(socket: SessionSocket, frame: Buffer): void {
     if (socket !== this.#socket) return
     this.#unanswered = 0
     try {
@@ -259,66 +182,42 @@ export class SessionLink implements ServerFrameHandler {
     } catch {
       // A server that makes no sense is as good as none.
       socket.terminate()
-      return
     }
-    this.#unconfirmedBytes += frame.length
-    const isLate =
-      this.#received - this.#confirmed > UNCONFIRMED_FRAMES_MAX ||
-      this.#unconfirmedBytes > UNCONFIRMED_BYTES_MAX
-    if (isLate && this.#isUp && this.#received > this.#confirmed) this.#confirm()
   }
 
-  #confirm(): void {
-    this.#confirmed = this.#received
-    this.#unconfirmedBytes = 0
-    writeReceived(this.open(), this.#received)
+  #send(frame: Buffer): void {
+    const socket = this.#socket
+    if (socket === undefined) return
+    if (socket.unsentBytes + frame.length < UNSENT_BYTES_MAX) return socket.send(frame)
+    this.#isCongested = true
+    socket.send(frame, () => this.#onSent(socket))
   }
 
-  #onDrained(): void {
-    if (!this.#isCongested) return
-    this.#isCongested = false
-    this.#handler.onDrained()
+  #onSent(socket: SessionSocket): void {
+    if (socket !== this.#socket || !this.#isCongested) return
+    this.#isCongested = socket.unsentBytes >= UNSENT_BYTES_MAX
+    if (!this.#isCongested && this.#isUp) this.#options.handler.onDrained?.()
   }
 
-  #beatIn(delayMs: number): void {
-    this.#timer = this.#options.clock.setTimer(delayMs, () => {
-      // Whoever was blocked itself has not read yet what arrived meanwhile: it takes several.
-      this.#unanswered += 1
-      if (this.#unanswered > UNANSWERED_BEATS_MAX) {
-        this.#socket?.terminate()
-        return
-      }
-      this.#beat()
-      this.#beatIn(delayMs)
-    })
-  }
-
-  /** What it confirms includes everything that was said before it is answered. */
-  #beat(): void {
-    const sentAtMs = this.#options.clock.nowMs()
-    this.#confirmed = this.#received
-    this.#unconfirmedBytes = 0
-    writeHeartbeat(this.open(), { sentAtMs, received: this.#received })
-    this.flush()
-  }
-
-  #onEnd(socket: SessionSocket, end: SocketEnd): void {
+  #onClosedSocket(socket: SessionSocket, end: SocketEnd): void {
     if (socket !== this.#socket) return
     this.#socket = undefined
     this.#isUp = false
-    this.#timer?.cancel()
+    this.#isCongested = false
     this.#unanswered = 0
-    this.#writer.reset()
-    if (this.#isClosed) return this.#onClosed?.(end.code === 1000)
+    this.#timer?.cancel()
+    this.#sender.reset()
+    if (this.#onClosed !== undefined) return this.#onClosed(end.code === 1000)
+    const { handler } = this.#options
     const refusal = toRefusal(end)
-    if (refusal !== undefined) return this.#handler.onRefused(refusal)
+    if (refusal !== undefined) return handler.onRefused(refusal)
     this.#connectLater()
-    this.#handler.onDown(end.cause ?? new Error(describeEnd(end)))
+    handler.onDown?.(end.cause ?? new Error(describeEnd(end)))
   }
 
   #connectLater(): void {
-    this.#attempts += 1
-    const delayMs = backOffMs(this.#attempts, RECONNECT_MS_MAX)
+    this.#failures += 1
+    const delayMs = backOffMs(this.#failures, RECONNECT_MS_MAX)
     this.#timer = this.#options.clock.setTimer(delayMs, () => this.connect())
     if (this.#keepsAlive) this.#timer.ref()
   }

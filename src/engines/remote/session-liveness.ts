@@ -1,40 +1,34 @@
 import type { EngineSession, SessionLoss, SessionLossListener } from '../../engine/engine.ts'
-import type { SessionPulse } from './session-pulse.ts'
+import type { Lost, Welcome } from '../../protocol/session/session-message.ts'
+import type { HeartbeatThread } from './heartbeat-thread.ts'
+import { HEARTBEATS_PER_LEASE_MIN } from './session-limits.ts'
 
-export interface SessionTerms {
-  readonly id: string
-  readonly graceMs: number
-  readonly heartbeatMs: number
-}
-
-/** The session as the rest of this process sees it: who vouches for it, and what was lost in it. */
+/** The session as the rest of this process sees it: how long it can be relied on, and what was lost in it. */
 export class SessionLiveness implements EngineSession {
   readonly id: string
-  readonly graceMs: number
   readonly heartbeatMs: number
-  readonly #pulse: SessionPulse
+  readonly #thread: HeartbeatThread
+  readonly #hasThread: boolean
   readonly #listeners = new Set<SessionLossListener>()
-  #vouchedAtMs: number
-  #doubts = 0
+  #losses = 0
 
-  constructor(terms: SessionTerms, vouchedAtMs: number, pulse: SessionPulse) {
-    this.id = terms.id
-    this.graceMs = terms.graceMs
-    this.heartbeatMs = terms.heartbeatMs
-    this.#vouchedAtMs = vouchedAtMs
-    this.#pulse = pulse
+  constructor({ session, heartbeatMs }: Welcome, thread: HeartbeatThread, hasThread: boolean) {
+    this.id = session
+    this.heartbeatMs = heartbeatMs
+    this.#thread = thread
+    this.#hasThread = hasThread
   }
 
-  get vouchedAtMs(): number {
-    return Math.max(this.#vouchedAtMs, this.#pulse.vouchedAtMs)
+  get ttlMsMin(): number {
+    return this.heartbeatMs * HEARTBEATS_PER_LEASE_MIN
   }
 
-  get isInDoubt(): boolean {
-    return this.#doubts > 0
+  get confirmedAtMs(): number {
+    return this.#thread.confirmedAtMs
   }
 
-  keepVouching(): void {
-    this.#pulse.start()
+  useThread(): void {
+    if (this.#hasThread) this.#thread.start()
   }
 
   onLoss(listener: SessionLossListener): () => void {
@@ -42,27 +36,41 @@ export class SessionLiveness implements EngineSession {
     return () => this.#listeners.delete(listener)
   }
 
-  vouch(sentAtMs: number): void {
-    if (sentAtMs > this.#vouchedAtMs) this.#vouchedAtMs = sentAtMs
+  /** Connected, for the first time or again. What was lost in between was not told. */
+  onWelcome({ losses }: Welcome): void {
+    this.#setLosses(losses)
+    this.#tell(UNKNOWN)
   }
 
-  /**
-   * Told at once, and again when everything that was answered together with it has reached its caller: a grant
-   * and its loss may be read together. In between, there is doubt.
-   */
-  lose(loss: SessionLoss): void {
-    this.#doubts += 1
-    this.#tell(loss)
-    // Answers reach their callers in microtasks, which come after the ticks that are due now.
-    queueMicrotask(() => process.nextTick(() => this.#loseAgain(loss)))
+  /** A heartbeat on the connection that losses are told on, so every loss before it was. */
+  onHeard(sentAtMs: number): void {
+    this.#thread.confirm(sentAtMs)
   }
 
-  #loseAgain(loss: SessionLoss): void {
-    this.#doubts -= 1
-    this.#tell(loss)
+  /** A grant that was read just before has to reach its caller first: it may be what was lost. */
+  onLost(lost: Lost): void {
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        this.#tell(toLoss(lost))
+        this.#setLosses(this.#losses + 1)
+      }),
+    )
+  }
+
+  #setLosses(losses: number): void {
+    this.#losses = losses
+    this.#thread.setLosses(losses)
   }
 
   #tell(loss: SessionLoss): void {
     for (const listener of this.#listeners) listener(loss)
   }
 }
+
+function toLoss({ namespace, key, owner, token, end }: Lost): SessionLoss {
+  if (namespace === undefined || key === undefined || owner === undefined) return UNKNOWN
+  if (token === undefined || end === undefined) return UNKNOWN
+  return { kind: 'hold', namespace, key, owner, token, end }
+}
+
+const UNKNOWN: SessionLoss = Object.freeze({ kind: 'unknown' })

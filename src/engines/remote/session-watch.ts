@@ -1,6 +1,8 @@
 import type { WatchEvent, WatchFilter, Watching, WatchListener } from '../../engine/engine.ts'
 
 export interface SessionWatchParts {
+  /** Events carry this number. */
+  readonly id: number
   readonly filter: WatchFilter
   readonly listener: WatchListener
   readonly nextId: () => number
@@ -9,13 +11,15 @@ export interface SessionWatchParts {
 
 /** One watch, across the connections and servers that it is told through. */
 export class SessionWatch implements Watching {
-  /** The request that opened it last; events carry this number. */
-  id = 0
+  readonly id: number
+  /** Whether the request that opens it is under way. */
+  isOpening = false
   readonly filter: WatchFilter
   readonly #parts: SessionWatchParts
   #closing: Promise<void> | undefined
 
   constructor(parts: SessionWatchParts) {
+    this.id = parts.id
     this.filter = parts.filter
     this.#parts = parts
   }

@@ -1,22 +1,20 @@
-import type { LockEngine, WatchEvent, WatchFilter } from '../../engine/engine.ts'
+import { randomInt } from 'node:crypto'
+import type { LockEngine, WatchEvent } from '../../engine/engine.ts'
+import { createError } from '../../engine/errors.ts'
 import type { Query } from '../../engine/queries.ts'
 import type { CancelReason, Command } from '../../law/commands.ts'
-import type { Outcome } from '../../law/outcomes.ts'
-import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
-import { writeOutcome } from '../../protocol/session/outcome-codec.ts'
-import { writeDone, writeLost, writeOver } from '../../protocol/session/server-frames.ts'
+import type { Outcome, Refused } from '../../law/outcomes.ts'
+import { isHeldOpen, nameOfWait, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
+import { ProtocolError } from '../../protocol/session/protocol-error.ts'
+import { OPEN_REQUESTS_MAX } from '../../protocol/session/session-limits.ts'
+import type { ServerMessage } from '../../protocol/session/session-message.ts'
 import type { Timer } from '../../time/clock.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
-import type { Count } from '../metrics/counts.ts'
 import type { SessionEnd } from '../metrics/session-metrics.ts'
 import { withdraw } from '../waiting/withdraw.ts'
-import { AnswerWriter } from './answer-writer.ts'
+import { toFailed } from './failure.ts'
 import { LawSession } from './law-session.ts'
-import { OpenRequests } from './open-requests.ts'
-import { Outbox } from './outbox.ts'
 import type { SessionConnection } from './session-connection.ts'
-import { SessionWatches } from './session-watches.ts'
-import { WaitingRequests } from './waiting-requests.ts'
 
 export interface ClientSessionParts {
   readonly id: string
@@ -26,328 +24,319 @@ export interface ClientSessionParts {
   readonly graceMs: number
   /** Runs something when the grace of a broken connection has passed. */
   readonly setTimer: (onOver: () => void) => Timer
-  /** Counts what is asked for. */
-  readonly requests: Count
-  /** Counts a watch, or throws where there are too many; returns how to say that it is over. */
-  readonly takeWatch: () => () => void
+  /** A refusal with all that it said the first time: the law remembers only its code. */
+  readonly complete: (command: WaitingCommand, refused: Refused) => Outcome
   /** Told of every error that becomes an answer, or keeps one from being given. */
   readonly onFailure: (error: unknown) => void
-  /** Told once, when nobody can come back to it any more. */
+  /** Told once, when no client can come back to it any more. */
   readonly onEnded: (end: SessionEnd) => void
 }
 
+/** A request that is held open while it waits. */
+interface OpenWait {
+  readonly id: number
+  readonly command: WaitingCommand
+  /** The connection that asked for it. */
+  readonly attachment: number
+}
+
+/** Where the count of losses begins, so that those of two servers are not taken for each other. */
+const LOSSES_START_MAX = 2 ** 47
+
 /**
- * One client, across all of its connections: what it has asked for, what it has been told, what it holds.
+ * One client, across its connections: the session in the engine, and the requests that wait.
  *
- * Requests are numbered by the client and done once, in their order; answers are kept until the client
- * has confirmed them. So a connection that breaks costs a client that comes back in time nothing.
+ * A connection that breaks loses what was on its way. The client connects again, sends its unanswered
+ * requests again with the same request ids, and asks which of its holds stand: the law answers a request
+ * that it knows as it did before. What waits here keeps its place until then, and is withdrawn if the client
+ * has not asked for it again when the grace is over. So is a grant that came while no connection was there.
+ * What was written to a connection may have been heard: it is left to its lease.
  */
 export class ClientSession {
   readonly id: string
   readonly law: LawSession
   /** When something was last received, on the clock of the sockets. */
   heardAtMs = 0
-  /** Whether something was received that the engine has not been told of. */
-  isTouchDue = false
-  /** Whether its client has said anything since it was welcomed: only then has it heard the welcome. */
-  isMet = false
-  readonly pulses: Set<SessionConnection> = new Set()
+  /** Connections that only send heartbeats. */
+  readonly heartbeats: Set<SessionConnection> = new Set()
   readonly #parts: ClientSessionParts
   readonly #engine: LockEngine
-  readonly #outbox = new Outbox()
-  readonly #answers: AnswerWriter
-  readonly #requests: OpenRequests
-  readonly #waiting: WaitingRequests
-  readonly #watches: SessionWatches
-  /** Requests that came while the session was being opened in the engine; they keep their order. */
-  #gate: (() => void)[] | undefined
+  /** By the id of the request. */
+  readonly #waits: (OpenWait | undefined)[] = []
+  #waiting = 0
   #connection: SessionConnection | undefined
+  /** Counts the connections. An answer goes to the connection that has asked, or nowhere. */
+  #attachment = 0
+  /** Requests that the engine will answer by itself. */
+  #pending = 0
+  #losses: number = randomInt(LOSSES_START_MAX)
+  /** Commands that came while the session was being opened in the engine. They keep their order. */
+  #gate: (() => void)[] | undefined
   #grace: Timer | undefined
-  /** The frame that says that the session has ended in the engine, while nobody has confirmed it. */
-  #overFrame = 0
-  #onEndHeard: (() => void) | undefined
+  #onSettled: (() => void) | undefined
   #isOver = false
-  #isStopped = false
 
   constructor(parts: ClientSessionParts) {
     const { id, engine, graceMs, onFailure } = parts
     this.id = id
     this.#parts = parts
     this.#engine = engine
-    this.#answers = new AnswerWriter(this.#outbox, onFailure)
-    this.#waiting = new WaitingRequests(engine)
-    this.#requests = new OpenRequests({
-      asked: parts.requests,
-      countWaiting: () => this.#waiting.size,
-      onTooMany: (one, error) => this.#fail(one, error),
-    })
-    this.#watches = new SessionWatches(engine, this.#outbox, parts.takeWatch)
-    const onOver = (): void => this.#tellOver()
-    this.law = new LawSession({ engine, session: id, graceMs, onOver, onFailure })
-  }
-
-  get lastId(): number {
-    return this.#requests.lastId
-  }
-
-  /** Nobody can come to it any more. */
-  get isOver(): boolean {
-    return this.#isOver
-  }
-
-  get keptBytes(): number {
-    return this.#outbox.keptBytes
+    const onEnded = (): void => this.#lose({ kind: 'lost' })
+    this.law = new LawSession({ engine, session: id, graceMs, onEnded, onFailure })
   }
 
   get connection(): SessionConnection | undefined {
     return this.#connection
   }
 
-  /** The client is here. An older connection of it, if it is still open, means nothing any more. */
-  attach(connection: SessionConnection, received: number): void {
-    this.#grace?.cancel()
-    this.#grace = undefined
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  get losses(): number {
+    return this.#losses
+  }
+
+  /** An older connection that is still open means nothing any more. */
+  attach(connection: SessionConnection): void {
     this.#connection?.supersede()
     this.#connection = connection
-    this.#noteHeard(received)
-    this.#outbox.attach(connection, received)
+    this.#attachment += 1
   }
 
   /** The late close of an older connection is no news. */
   detach(connection: SessionConnection): void {
-    this.pulses.delete(connection)
-    if (this.#connection !== connection || this.#isOver) return
+    this.heartbeats.delete(connection)
+    if (this.#connection !== connection) return
     this.#connection = undefined
-    this.#outbox.detach()
-    this.#startGrace()
+    this.startGrace()
   }
 
-  /** Its client was gone before it could be welcomed. */
-  leaveAlone(): void {
-    if (this.#connection === undefined && this.#grace === undefined && !this.#isOver) {
-      this.#startGrace()
-    }
+  /** From now on the client has so long to ask again for what it wants. */
+  startGrace(): void {
+    if (this.#isOver) return
+    const attachment = this.#attachment
+    this.#grace?.cancel()
+    this.#grace = this.#parts.setTimer(() => {
+      if (this.#connection !== undefined) void this.#withdrawUpTo(attachment, 'abandoned')
+      // The main thread of the client may be blocked for a while.
+      else if (this.heartbeats.size > 0) this.startGrace()
+      else this.abandon('gone')
+    })
   }
 
-  /**
-   * The client may not know yet that everything it held here has ended. It is told so by its main
-   * connection; until it says that it has heard, nobody may vouch for it on another, which is faster.
-   */
-  get isEndUnheard(): boolean {
-    return this.#overFrame > 0 || !this.isMet
-  }
-
-  #tellOver(): void {
-    writeOver(this.#outbox.open())
-    this.#overFrame = this.#outbox.presentNumber
-  }
-
-  #noteHeard(frame: number): void {
-    if (frame < this.#overFrame) return
-    this.#overFrame = 0
-    this.#onEndHeard?.()
-  }
-
-  confirm(frame: number): void {
-    this.#noteHeard(frame)
-    this.#outbox.confirm(frame)
-    this.#watches.catchUp()
-  }
-
-  /** What has arrived is about to be done; its answers leave together, when all of it is. */
-  onReading(): void {
-    this.#outbox.isHeldBack = true
-  }
-
-  /**
-   * Everything that had arrived was done. Whoever waits here may have been granted something by it, and
-   * is about to be told so by a promise: that leaves in the same frame.
-   */
-  onRead(): void {
-    this.#outbox.isHeldBack = false
-    if (this.#waiting.size === 0) this.#outbox.flush()
-    else this.#outbox.flushLater()
-  }
-
-  command(id: number, command: Command, mayAbort: boolean): void {
-    if (!this.#requests.take(id)) return
-    const isEarly = this.#gate !== undefined || (!this.law.isOpen && this.#isInSession(command))
-    if (isEarly) this.#gateOpening().push(() => this.#run(id, command, mayAbort))
-    else this.#run(id, command, mayAbort)
-  }
-
-  abort(id: number): void {
-    if (this.#gate === undefined) this.#waiting.abort(id)
-    else this.#gate.push(() => this.#waiting.abort(id))
+  command(id: number, command: Command): void {
+    if (this.#isOver || this.#isFull(id)) return
+    if (this.#waiting > 0) this.#takeOver(id, command)
+    if (this.#gate !== undefined) this.#pass(this.#gate, id, command)
+    else if (!this.law.isOpen && this.#isInSession(command)) this.#openFor(id, command)
+    else this.#apply(id, command)
   }
 
   read(id: number, query: Query): void {
-    if (!this.#requests.take(id)) return
-    const run = (): void => {
-      this.#engine.read(query).then(
-        (reply) => {
-          this.#requests.closeOne()
-          if (!this.#isOver) this.#answers.reply(id, reply)
-        },
-        (error: unknown) => this.#fail(id, error),
-      )
-    }
-    if (this.#gate === undefined) run()
-    else this.#gate.push(run)
+    if (!this.#isFull(id)) this.#await(id, this.#engine.read(query), replyOf)
   }
 
-  watch(id: number, filter: WatchFilter): void {
-    if (this.#requests.take(id)) this.#finish(id, this.#watches.open(id, filter))
-  }
-
-  unwatch(id: number, watch: number): void {
-    if (this.#requests.take(id)) this.#finish(id, this.#watches.close(watch))
+  /** Something that a connection does for its client. */
+  perform(id: number, work: () => Promise<void>): void {
+    if (!this.#isFull(id)) this.#await(id, work(), () => DONE)
   }
 
   /** An event about a hold that was taken in this session. */
   onEvent(event: Exclude<WatchEvent, { kind: 'reset' }>): void {
-    const { namespace, key, owner, token = 0, end } = event
-    if (this.#isOver || end === undefined) return
-    if (end === 'disconnected') return this.law.end()
+    const { namespace, key, owner, token, end } = event
+    if (end === undefined) return
     const shown = this.#parts.view.toShownOwner(owner, namespace)
-    writeLost(this.#outbox.open(), { namespace, key, owner: shown, token, end })
+    this.#lose({ kind: 'lost', namespace, key, owner: shown, token, end })
   }
 
-  /** A spoken good-bye. Resolves when nothing is held or waited for in it. */
+  /** The engine has lost track of what happened. */
+  onReset(): void {
+    this.#lose({ kind: 'lost' })
+  }
+
+  /** Resolves when nothing is held or waited for in the session, and what was asked before is answered. */
   async goodbye(): Promise<void> {
-    const wasOpen = this.law.isOpen
-    await Promise.all([this.#end('goodbye'), wasOpen ? this.law.close() : undefined])
+    await Promise.all([this.#end('goodbye', 'cancelled'), this.law.close(), this.settled()])
   }
 
-  /** Nobody came back in time. What it held ends in the engine, by the same silence. */
+  /** The client did not come back in time. What it holds is left to its leases. */
   abandon(end: 'gone' | 'silent'): void {
-    void this.#end(end)
+    void this.#end(end, 'abandoned')
   }
 
-  /** The server is about to stop. Resolves when what it has begun is answered, apart from those who wait. */
-  windUp(): Promise<void> {
-    return this.#requests.windUp()
-  }
-
-  /** The server stops: nobody is cancelled because of it, and clients ask the next one. */
-  stop(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#isStopped = true
-    this.#grace?.cancel()
-    this.#watches.closeAll()
-    this.#outbox.close('silence')
-  }
-
-  async #end(end: SessionEnd): Promise<void> {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#grace?.cancel()
-    this.#watches.closeAll()
-    this.#parts.onEnded(end)
-    const reason: CancelReason = end === 'goodbye' ? 'cancelled' : 'abandoned'
-    const unheard = this.#outbox.close(end === 'goodbye' ? 'goodbye' : 'silence')
-    await Promise.all([
-      this.#waiting.withdrawAll(reason),
-      ...unheard.map((command) => withdraw(this.#engine, command, 'abandoned')),
-    ])
-  }
-
-  #startGrace(): void {
-    this.#grace = this.#parts.setTimer(() => {
-      // Its main thread may be blocked for a while; somebody vouches for it meanwhile.
-      if (this.pulses.size > 0) this.#startGrace()
-      else this.abandon('gone')
+  /** Resolves when everything that was begun is answered, apart from what waits. */
+  async settled(): Promise<void> {
+    if (this.#pending === 0) return
+    await new Promise<void>((resolve) => {
+      this.#onSettled = resolve
     })
+  }
+
+  /** The server stops. Nothing is withdrawn because of it: clients go on with the next server. */
+  stop(): void {
+    this.#isOver = true
+    this.#waits.length = 0
+    this.#grace?.cancel()
+  }
+
+  async #end(end: SessionEnd, reason: CancelReason): Promise<void> {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#grace?.cancel()
+    if (this.#gate !== undefined) this.#gate.length = 0
+    this.#parts.onEnded(end)
+    await this.#withdrawUpTo(this.#attachment, reason)
+  }
+
+  /** Give up what was asked for by this connection and those before it. */
+  async #withdrawUpTo(attachment: number, reason: CancelReason): Promise<void> {
+    const left = this.#waits.filter((wait) => wait !== undefined && wait.attachment <= attachment)
+    const commands = left.flatMap((wait) => (wait && this.#drop(wait) ? wait.command : []))
+    await Promise.all(commands.map((command) => withdraw(this.#engine, command, reason)))
+  }
+
+  #isFull(id: number): boolean {
+    if (this.#pending + this.#waiting < OPEN_REQUESTS_MAX) return false
+    const message = `more than ${OPEN_REQUESTS_MAX} requests of one session are open`
+    this.#fail(id, createError('LOCK_LIMIT', message))
+    return true
   }
 
   #isInSession(command: Command): boolean {
     return (command.kind === 'acquire' || command.kind === 'begin') && command.session === this.id
   }
 
-  /** Where requests wait, in their order, until the session stands in the engine. */
-  #gateOpening(): (() => void)[] {
-    if (this.#gate !== undefined) return this.#gate
+  /** Commands wait, in their order, until the session stands in the engine. */
+  #openFor(id: number, command: Command): void {
     const gate: (() => void)[] = []
     this.#gate = gate
-    void this.#begin().then(() => {
+    this.#pass(gate, id, command)
+    void this.law.open().then(() => {
       this.#gate = undefined
-      for (const run of gate) run()
+      for (const apply of gate) apply()
     })
-    return gate
   }
 
-  /**
-   * A session that has ended does not begin anew before its client has heard of the end. Should that news
-   * get lost with this server, the next one would take the new session for the one that the client knows.
-   */
-  async #begin(): Promise<void> {
-    await this.law.settled()
-    if (this.isEndUnheard) {
-      await new Promise<void>((resolve) => {
-        this.#onEndHeard = resolve
-      })
-    }
-    await this.law.ready()
+  /** On a newer connection the client asks for it again. */
+  #pass(gate: (() => void)[], id: number, command: Command): void {
+    const attachment = this.#attachment
+    gate.push(() => {
+      if (attachment === this.#attachment) this.#apply(id, command)
+    })
   }
 
-  #run(id: number, command: Command, mayAbort: boolean): void {
-    const isWaited = isHeldOpen(command)
-    const controller = isWaited && mayAbort ? new AbortController() : undefined
-    const options = controller === undefined ? undefined : { signal: controller.signal }
-    const answer = this.#engine.apply<Command>(command, options)
-    if (!(answer instanceof Promise)) return this.#settle(id, command, answer)
-    if (isWaited) {
-      this.#waiting.add({ id, command, controller })
-      this.#requests.look()
-    }
+  /** A wait that is asked for again, on a newer connection, belongs to that. */
+  #takeOver(id: number, command: Command): void {
+    const wait = this.#waits[id]
+    if (wait === undefined) return
+    if (wait.attachment === this.#attachment) throw new ProtocolError(`the id ${id} is in use`)
+    this.#drop(wait)
+    const isSame = isHeldOpen(command) && nameOfWait(command) === nameOfWait(wait.command)
+    if (!isSame) void withdraw(this.#engine, wait.command, 'abandoned')
+  }
+
+  #apply(id: number, command: Command): void {
+    const answer = this.#engine.apply<Command>(command)
+    if (!(answer instanceof Promise)) this.#answer(id, command, answer)
+    else if (isHeldOpen(command)) this.#wait(id, command, answer)
+    else this.#await(id, answer, (outcome) => this.#toAnswer(id, command, outcome))
+  }
+
+  #wait(id: number, command: WaitingCommand, answer: Promise<Outcome>): void {
+    const wait = { id, command, attachment: this.#attachment }
+    this.#waits[id] = wait
+    this.#waiting += 1
     answer.then(
       (outcome) => {
-        this.#waiting.delete(id)
-        this.#settle(id, command, outcome)
+        // A grant that cannot be told waits for the client to ask again.
+        const isUntold = outcome.kind === 'granted' && !this.#isAttached(wait.attachment)
+        if (!isUntold && this.#drop(wait)) this.#answer(id, command, outcome)
       },
       (error: unknown) => {
-        this.#waiting.delete(id)
-        this.#fail(id, error)
+        if (this.#drop(wait)) this.#fail(id, error)
       },
     )
   }
 
-  #settle(id: number, command: Command, outcome: Outcome): void {
-    if (outcome.kind === 'refused' && outcome.code === 'no_session' && this.#isInSession(command)) {
-      if (!this.#isOver) return this.#askAnew(id, command)
-    }
-    this.#requests.closeOne()
-    const isWaited = isHeldOpen(command)
-    if (this.#isOver) {
-      // After a stop of the server the client comes back for it with the same request.
-      const isNobodys = isWaited && outcome.kind === 'granted' && !this.#isStopped
-      if (isNobodys) void withdraw(this.#engine, command, 'abandoned')
-      return
-    }
-    writeOutcome(this.#outbox.open(), id, outcome)
-    if (isWaited && outcome.kind === 'granted') this.#outbox.noteGrant(command)
+  /** False if it was asked for again, or withdrawn. */
+  #drop(wait: OpenWait): boolean {
+    if (this.#waits[wait.id] !== wait) return false
+    this.#waits[wait.id] = undefined
+    this.#waiting -= 1
+    return true
   }
 
-  /** The session had ended in the engine before anyone noticed. The client is told, and asked for again. */
-  #askAnew(id: number, command: Command): void {
+  #isAttached(attachment: number): boolean {
+    return this.#connection !== undefined && this.#attachment === attachment
+  }
+
+  #await<T>(
+    id: number,
+    answer: Promise<T>,
+    toMessage: (value: T) => ServerMessage | undefined,
+  ): void {
+    const attachment = this.#attachment
+    this.#pending += 1
+    answer.then(
+      (value) => {
+        this.#settleOne()
+        const message = this.#isAttached(attachment) ? toMessage(value) : undefined
+        if (message !== undefined) this.#tell(id, message)
+      },
+      (error: unknown) => {
+        this.#settleOne()
+        if (this.#isAttached(attachment)) this.#fail(id, error)
+        else this.#parts.onFailure(error)
+      },
+    )
+  }
+
+  #settleOne(): void {
+    this.#pending -= 1
+    if (this.#pending === 0) this.#onSettled?.()
+  }
+
+  #answer(id: number, command: Command, outcome: Outcome): void {
+    const message = this.#toAnswer(id, command, outcome)
+    if (message !== undefined) this.#tell(id, message)
+  }
+
+  #toAnswer(id: number, command: Command, outcome: Outcome): Outcome | undefined {
+    const isWait = command.kind === 'acquire' || command.kind === 'begin'
+    if (outcome.kind !== 'refused' || !isWait) return outcome
+    return outcome.code === 'no_session' && command.session === this.id
+      ? this.#askAnew(id, command, outcome)
+      : this.#parts.complete(command, outcome)
+  }
+
+  /** The session had ended in the engine: it is opened anew, and the command asked again. */
+  #askAnew(id: number, command: Command, refused: Refused): Outcome | undefined {
+    const mayBegin = this.law.isOpen || this.#gate !== undefined
+    if (!mayBegin || this.#isOver) return refused
     this.law.end()
-    this.#gateOpening().push(() => this.#run(id, command, false))
-  }
-
-  #finish(id: number, done: Promise<void>): void {
-    done.then(
-      () => {
-        this.#requests.closeOne()
-        if (!this.#isOver) writeDone(this.#outbox.open(), id)
-      },
-      (error: unknown) => this.#fail(id, error),
-    )
+    if (this.#gate === undefined) this.#openFor(id, command)
+    else this.#pass(this.#gate, id, command)
+    return undefined
   }
 
   #fail(id: number, error: unknown): void {
     this.#parts.onFailure(error)
-    this.#requests.closeOne()
-    if (!this.#isOver) this.#answers.fail(id, error)
+    this.#tell(id, toFailed(error))
   }
+
+  #lose(lost: ServerMessage): void {
+    this.#losses += 1
+    this.#tell(0, lost)
+  }
+
+  #tell(id: number, message: ServerMessage): void {
+    this.#connection?.write(id, message)
+  }
+}
+
+const DONE: ServerMessage = Object.freeze({ kind: 'done' })
+
+function replyOf(reply: unknown): ServerMessage {
+  return { kind: 'reply', reply }
 }

@@ -1,155 +1,118 @@
-import type { Socket } from 'node:net'
-import type { LockEngine, WatchFilter } from '../../engine/engine.ts'
-import type { Query } from '../../engine/queries.ts'
-import type { Command } from '../../law/commands.ts'
-import { readClientFrame } from '../../protocol/session/client-frames.ts'
-import type { ClientFrameHandler, Heartbeat, Hello } from '../../protocol/session/client-message.ts'
-import { PackWriter } from '../../protocol/session/pack-writer.ts'
+import type { LockEngine } from '../../engine/engine.ts'
+import type { FrameSocket, FrameSocketEvents } from '../../protocol/session/frame-socket.ts'
+import { FrameSender } from '../../protocol/session/frame-sender.ts'
+import { type FrameReceiver, readClientFrame } from '../../protocol/session/message-codec.ts'
 import { ProtocolError } from '../../protocol/session/protocol-error.ts'
-import { writeBeat, writeComeBack, writeWelcome } from '../../protocol/session/server-frames.ts'
 import {
-  CLIENT_FRAME_BYTES_MAX,
   CLOSE_CODES,
+  OPEN_REQUESTS_MAX,
   SESSION_VERSION,
 } from '../../protocol/session/session-limits.ts'
-import { HEAD_ROOM } from '../../protocol/websocket/frame-format.ts'
-import { FrameSocket } from '../../protocol/websocket/frame-socket.ts'
+import type { ClientMessage, Hello, ServerMessage } from '../../protocol/session/session-message.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { Principal } from '../access/principal.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
 import type { SessionMetrics } from '../metrics/session-metrics.ts'
 import type { ClientSession } from './client-session.ts'
 import {
-  CLOSE_MS_MAX,
+  FRAME_MESSAGES_MAX,
   HELLO_MS_MAX,
-  UNCONFIRMED_BYTES_MAX,
+  OVERFLOW_BYTES_MAX,
   UNSENT_BYTES_MAX,
 } from './connection-limits.ts'
-import type { FrameSink } from './outbox.ts'
+import { toFailed } from './failure.ts'
+import { SessionWatches } from './session-watches.ts'
 
-/** What a connection finds its session with. */
+/** Who is at the other end of a connection, and what it may use. */
 export interface Caller {
   readonly principal: Principal
   readonly engine: LockEngine
   readonly view: PrincipalView
 }
 
-export interface Greeting {
-  readonly session: ClientSession
-  readonly resumed: boolean
-  readonly kept: boolean
-}
-
 export interface SessionConnectionParts {
-  /** Upgraded, and what was read of it together with the upgrade. */
-  readonly socket: Socket
-  readonly head: Buffer
   readonly caller: Caller
   /** Of the sockets: real time. */
   readonly clock: Clock
   readonly graceMs: number
   readonly heartbeatMs: number
   readonly metrics: SessionMetrics
-  /** The session of a hello; `undefined` if it only vouches for one that is not there. */
-  readonly greet: (hello: Hello, caller: Caller) => Promise<Greeting | undefined>
+  /** Opens the socket, which tells what arrives. */
+  readonly open: (events: FrameSocketEvents) => FrameSocket
+  /** Counts a watch, or throws where there are too many; returns how to say that it is over. */
+  readonly takeWatch: () => () => void
+  /** The session of a hello; `undefined` for heartbeats of one that is not there. */
+  readonly greet: (hello: Hello) => Promise<ClientSession | undefined>
   /** Told of what goes wrong here and is no fault of the client. */
   readonly onFailure: (error: unknown) => void
   readonly onClosed: () => void
 }
 
-/** One WebSocket of a client. What it says is passed to its session; what the session says leaves here. */
-export class SessionConnection implements ClientFrameHandler, FrameSink {
+/** One WebSocket of a client: what arrives goes to its session, what the session says leaves here. */
+export class SessionConnection implements FrameReceiver<ClientMessage> {
   readonly #parts: SessionConnectionParts
   readonly #socket: FrameSocket
-  readonly #writer = new PackWriter(HEAD_ROOM)
+  readonly #sender = new FrameSender(FRAME_MESSAGES_MAX, (frame) => this.#send(frame))
+  readonly #watches: SessionWatches
+  readonly #helloTimer: Timer
   #session: ClientSession | undefined
-  #timer: Timer
   #isGreeted = false
-  #isPulse = false
+  #isHeartbeatOnly = false
   #isPaused = false
+  /** Nothing that still arrives is done. */
+  #isOver = false
 
   constructor(parts: SessionConnectionParts) {
-    const { socket, head, clock } = parts
     this.#parts = parts
-    this.#socket = new FrameSocket({
-      socket,
-      head,
-      side: 'server',
-      messageBytesMax: CLIENT_FRAME_BYTES_MAX,
-      events: {
-        onMessage: (bytes, isBinary) => this.#onMessage(bytes, isBinary),
-        onRead: () => this.#session?.onRead(),
-        onDrained: () => this.#resume(),
-        onMalformed: ({ closeCode, message }) => this.close(closeCode, message),
-        onClosed: () => this.#onClose(),
-      },
+    this.#socket = parts.open({
+      onFrame: (frame) => this.#onFrame(frame),
+      onClosed: () => this.#onClosed(),
     })
-    this.#timer = clock.setTimer(HELLO_MS_MAX, () => this.terminate())
+    this.#watches = new SessionWatches({
+      engine: parts.caller.engine,
+      take: parts.takeWatch,
+      tell: (watch, event) => this.write(watch, { kind: 'event', event }),
+      hasRoom: () => this.#socket.unsentBytes < UNSENT_BYTES_MAX,
+    })
+    this.#helloTimer = parts.clock.setTimer(HELLO_MS_MAX, () => this.#socket.terminate())
   }
 
   get ownSession(): string {
     return this.#session?.id ?? ''
   }
 
-  hello(hello: Hello): void {
-    if (this.#isGreeted) throw new ProtocolError('there is one hello in a connection')
-    this.#isGreeted = true
-    if (hello.version !== SESSION_VERSION) {
-      return this.close(CLOSE_CODES.version, `this server speaks version ${SESSION_VERSION}`)
+  receive(number: number, message: ClientMessage): void {
+    if (this.#isOver) return
+    if (message.kind === 'hello') return this.#hello(number, message)
+    const session = this.#session
+    if (session === undefined) throw new ProtocolError('the first message is hello')
+    if (message.kind === 'heartbeat') return this.#heartbeat(number, session)
+    if (this.#isHeartbeatOnly) throw new ProtocolError('this connection is for heartbeats only')
+    if (message.kind === 'goodbye') return this.#goodbye(session)
+    this.#parts.metrics.requests.value += 1
+    if (!isRequestId(number)) throw new ProtocolError(`${number} is no id of a request`)
+    switch (message.kind) {
+      case 'read':
+        return session.read(number, message.query)
+      case 'watch': {
+        const { watch, prefix, namespace } = message
+        return session.perform(number, () => this.#watches.open(watch, { prefix, namespace }))
+      }
+      case 'unwatch':
+        return session.perform(number, () => this.#watches.close(message.watch))
+      default:
+        return session.command(number, message)
     }
-    this.#isPulse = hello.pulse
-    this.#parts.greet(hello, this.#parts.caller).then(
-      (greeting) => this.#welcome(hello, greeting),
-      () => this.close(CLOSE_CODES.stopping, 'the engine cannot be reached'),
-    )
   }
 
-  heartbeat({ sentAtMs, received }: Heartbeat): void {
-    const session = this.#present()
-    if (!this.#isPulse) session.confirm(received)
-    session.isTouchDue = false
-    void session.law.touch().then((touch) => {
-      if (touch !== 'counts' || (this.#isPulse && session.isEndUnheard)) return
-      this.#send(() => writeBeat(this.#writer, sentAtMs))
-    })
-  }
-
-  received(frame: number): void {
-    this.#speaking().confirm(frame)
-  }
-
-  goodbye(): void {
-    const session = this.#speaking()
-    void session.goodbye().then(() => this.close(1000, 'good-bye'))
-  }
-
-  command(id: number, command: Command, mayAbort: boolean): void {
-    this.#speaking().command(id, command, mayAbort)
-  }
-
-  abort(id: number): void {
-    this.#speaking().abort(id)
-  }
-
-  read(id: number, query: Query): void {
-    this.#speaking().read(id, query)
-  }
-
-  watch(id: number, filter: WatchFilter): void {
-    this.#speaking().watch(id, filter)
-  }
-
-  unwatch(id: number, watch: number): void {
-    this.#speaking().unwatch(id, watch)
-  }
-
-  sendFrame(frame: Buffer): void {
-    const socket = this.#socket
-    this.#parts.metrics.framesOut.value += 1
-    socket.send(frame)
-    if (socket.unsentBytes <= UNSENT_BYTES_MAX || this.#isPaused) return
-    this.#isPaused = true
-    socket.pause()
+  /** Leaves at the end of this turn of the event loop, with everything else that is written until then. */
+  write(number: number, message: ServerMessage): void {
+    try {
+      this.#sender.write(number, message)
+    } catch (error) {
+      this.#parts.onFailure(error)
+      this.#sender.write(number, toFailed(error))
+    }
   }
 
   /** A newer connection of the same session is there. */
@@ -157,100 +120,114 @@ export class SessionConnection implements ClientFrameHandler, FrameSink {
     this.close(CLOSE_CODES.superseded, 'the session is connected anew')
   }
 
-  /** The server stops. What its session has not seen up to now it will not see any more. */
-  comeBack(): void {
-    const lastId = this.#isPulse ? undefined : this.#session?.lastId
-    this.#send(() => writeComeBack(this.#writer, lastId))
-    this.close(CLOSE_CODES.stopping, 'come back')
+  /** The server is about to stop: nothing more is begun. */
+  pause(): void {
+    this.#isOver = true
   }
 
   close(code: number, reason: string): void {
+    this.#isOver = true
+    this.#sender.flush()
+    // The answer of the client to the close has to be read.
+    this.#socket.resume()
     this.#socket.close(code, reason)
-    // A client that is frozen or cut off does not answer the close.
-    this.#timer.cancel()
-    this.#timer = this.#parts.clock.setTimer(CLOSE_MS_MAX, () => this.#socket.terminate())
   }
 
-  terminate(): void {
-    this.#socket.terminate()
+  #hello(version: number, hello: Hello): void {
+    if (this.#isGreeted) throw new ProtocolError('there is one hello in a connection')
+    this.#isGreeted = true
+    if (version !== SESSION_VERSION) {
+      return this.close(CLOSE_CODES.version, `this server speaks version ${SESSION_VERSION}`)
+    }
+    this.#isHeartbeatOnly = hello.isHeartbeatOnly === true
+    this.#parts.greet(hello).then(
+      (session) => this.#welcome(session),
+      (error: unknown) => {
+        this.#parts.onFailure(error)
+        this.close(CLOSE_CODES.stopping, 'the engine cannot be reached')
+      },
+    )
   }
 
-  #welcome(hello: Hello, greeting: Greeting | undefined): void {
-    if (!this.#socket.isOpen) return greeting?.session.leaveAlone()
-    if (greeting === undefined) {
+  #welcome(session: ClientSession | undefined): void {
+    if (session === undefined) {
       return this.close(CLOSE_CODES.unknownSession, 'there is no such session')
     }
-    const { session, resumed, kept } = greeting
     const { graceMs, heartbeatMs, clock, caller } = this.#parts
-    this.#timer.cancel()
-    this.#session = session
-    session.heardAtMs = clock.nowMs()
-    const welcome = {
-      version: SESSION_VERSION,
-      session: session.id,
-      graceMs,
-      heartbeatMs,
-      resumed,
-      kept,
-      lastId: session.lastId,
-      capabilities: caller.engine.capabilities,
+    if (!this.#socket.isOpen || this.#isOver) {
+      // The client was gone before it could be welcomed.
+      if (session.connection === undefined) session.startGrace()
+      return
     }
-    this.#send(() => writeWelcome(this.#writer, welcome))
-    if (this.#isPulse) session.pulses.add(this)
-    else session.attach(this, resumed ? hello.received : 0)
+    this.#helloTimer.cancel()
+    this.#session = session
+    this.#sender.ownSession = session.id
+    session.heardAtMs = clock.nowMs()
+    if (this.#isHeartbeatOnly) session.heartbeats.add(this)
+    else session.attach(this)
+    const { capabilities } = caller.engine
+    const { id, losses } = session
+    const welcome = { kind: 'welcome', session: id, graceMs, heartbeatMs, losses } as const
+    this.write(SESSION_VERSION, { ...welcome, capabilities })
   }
 
-  #onMessage(data: Buffer, isBinary: boolean): void {
+  #heartbeat(sentAt: number, session: ClientSession): void {
+    void session.law.touch().then((counts) => {
+      if (counts) this.write(sentAt, { kind: 'heard', losses: session.losses })
+    })
+  }
+
+  #goodbye(session: ClientSession): void {
+    this.#isOver = true
+    this.#watches.closeAll()
+    void session.goodbye().then(() => this.close(1000, 'good-bye'))
+  }
+
+  #onFrame(frame: Buffer): void {
     const session = this.#session
-    this.#parts.metrics.framesIn.value += 1
-    if (session !== undefined) {
-      session.heardAtMs = this.#parts.clock.nowMs()
-      session.isTouchDue = true
-      if (!this.#isPulse) session.isMet = true
-      session.onReading()
-    }
+    const { metrics, clock } = this.#parts
+    metrics.framesIn.value += 1
+    if (session !== undefined) session.heardAtMs = clock.nowMs()
     try {
-      if (!isBinary) throw new ProtocolError('a session speaks in binary frames')
-      readClientFrame(data, this)
+      readClientFrame(frame, this)
     } catch (error) {
       const isTheirs = error instanceof ProtocolError
       if (!isTheirs) this.#parts.onFailure(error)
       const why = isTheirs ? error.message : 'this makes no sense'
       this.close(CLOSE_CODES.protocol, why.slice(0, 120))
     }
-    if (session !== undefined && session.keptBytes > UNCONFIRMED_BYTES_MAX) {
-      this.close(CLOSE_CODES.overflow, 'nothing that was sent is confirmed')
-    }
   }
 
-  #onClose(): void {
-    this.#timer.cancel()
+  /** A client that does not read is not read from either, and cut when too much waits for it. */
+  #send(frame: Buffer): void {
+    const socket = this.#socket
+    const { unsentBytes } = socket
+    if (!socket.isOpen) return
+    this.#parts.metrics.framesOut.value += 1
+    if (unsentBytes > OVERFLOW_BYTES_MAX) return socket.terminate()
+    if (unsentBytes + frame.length < UNSENT_BYTES_MAX) return socket.send(frame)
+    socket.send(frame, () => this.#onSent())
+    if (this.#isPaused || this.#isOver) return
+    this.#isPaused = true
+    socket.pause()
+  }
+
+  #onSent(): void {
+    if (!this.#isPaused || this.#socket.unsentBytes >= UNSENT_BYTES_MAX) return
+    this.#isPaused = false
+    this.#socket.resume()
+    this.#watches.catchUp()
+  }
+
+  #onClosed(): void {
+    this.#isOver = true
+    this.#helloTimer.cancel()
+    this.#watches.closeAll()
     this.#session?.detach(this)
     this.#parts.onClosed()
   }
+}
 
-  #resume(): void {
-    if (!this.#isPaused) return
-    this.#isPaused = false
-    this.#socket.resume()
-  }
-
-  /** What is about this connection alone is sent at once and not kept. */
-  #send(write: () => void): void {
-    if (!this.#socket.isOpen) return
-    write()
-    this.#parts.metrics.framesOut.value += 1
-    this.#socket.send(this.#writer.take())
-  }
-
-  #present(): ClientSession {
-    if (this.#session === undefined) throw new ProtocolError('the first message is hello')
-    return this.#session
-  }
-
-  #speaking(): ClientSession {
-    const session = this.#present()
-    if (this.#isPulse) throw new ProtocolError('this connection only vouches for its session')
-    return session
-  }
+function isRequestId(number: number): boolean {
+  return Number.isInteger(number) && number >= 0 && number < OPEN_REQUESTS_MAX
 }

@@ -1,7 +1,13 @@
 import type { LockEngine, WatchEvent, WatchFilter, Watching } from '../../engine/engine.ts'
-import { writeEvent } from '../../protocol/session/server-frames.ts'
-import { EVENT_BYTES_MAX } from './connection-limits.ts'
-import type { Outbox } from './outbox.ts'
+
+export interface SessionWatchesParts {
+  readonly engine: LockEngine
+  /** Counts a watch, or throws where there are too many; returns how to say that it is over. */
+  readonly take: () => () => void
+  readonly tell: (watch: number, event: WatchEvent) => void
+  /** Whether the client keeps up with what it is told. */
+  readonly hasRoom: () => boolean
+}
 
 interface Watch {
   watching: Watching | undefined
@@ -12,26 +18,25 @@ interface Watch {
   readonly leave: () => void
 }
 
-/** The watches of one session. A client that does not keep up is told so, once, instead of more events. */
+/** The watches of one connection. A client that does not keep up is told so, once, instead of more events. */
 export class SessionWatches {
-  readonly #engine: LockEngine
-  readonly #outbox: Outbox
-  readonly #take: () => () => void
+  readonly #parts: SessionWatchesParts
   readonly #watches = new Map<number, Watch>()
+  #isClosed = false
 
-  /** `take` counts a watch or throws, and returns how to say that it is over. */
-  constructor(engine: LockEngine, outbox: Outbox, take: () => () => void) {
-    this.#engine = engine
-    this.#outbox = outbox
-    this.#take = take
+  constructor(parts: SessionWatchesParts) {
+    this.#parts = parts
   }
 
   async open(id: number, filter: WatchFilter): Promise<void> {
-    const leave = this.#take()
+    if (this.#isClosed) return
+    await this.close(id)
+    const leave = this.#parts.take()
     const watch: Watch = { watching: undefined, missed: undefined, isClosed: false, leave }
     this.#watches.set(id, watch)
     try {
-      watch.watching = await this.#engine.watch(filter, (event) => this.#tell(id, watch, event))
+      const listener = (event: WatchEvent): void => this.#tell(id, watch, event)
+      watch.watching = await this.#parts.engine.watch(filter, listener)
     } catch (error) {
       this.#forget(id)
       throw error
@@ -44,20 +49,20 @@ export class SessionWatches {
   }
 
   closeAll(): void {
+    this.#isClosed = true
     for (const id of [...this.#watches.keys()]) {
-      // A watch that cannot be closed has no one left to tell anything.
+      // If a watch cannot be closed, nothing that it tells is passed on.
       this.close(id).catch(() => {})
     }
   }
 
-  /** The client has confirmed what it was told: whoever fell behind hears of it now. */
+  /** The client has room again: what has missed something is told so. */
   catchUp(): void {
-    if (this.#outbox.keptBytes > EVENT_BYTES_MAX / 2) return
     for (const [id, watch] of this.#watches) {
-      if (watch.missed === undefined) continue
-      const { id: eventId, atMs } = watch.missed
+      const { missed } = watch
+      if (missed === undefined) continue
       watch.missed = undefined
-      writeEvent(this.#outbox.open(), id, { kind: 'reset', id: eventId, atMs })
+      this.#parts.tell(id, { kind: 'reset', id: missed.id, atMs: missed.atMs })
     }
   }
 
@@ -72,10 +77,7 @@ export class SessionWatches {
 
   #tell(id: number, watch: Watch, event: WatchEvent): void {
     if (watch.isClosed) return
-    if (watch.missed !== undefined || this.#outbox.keptBytes > EVENT_BYTES_MAX) {
-      watch.missed = event
-      return
-    }
-    writeEvent(this.#outbox.open(), id, event)
+    if (watch.missed !== undefined || !this.#parts.hasRoom()) watch.missed = event
+    else this.#parts.tell(id, event)
   }
 }

@@ -7,6 +7,7 @@ import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.
 import { SessionEngine } from '../../../src/engines/remote/session-engine.ts'
 import type { SessionEngineOptions } from '../../../src/engines/remote/session-engine.ts'
 import type { Acquire } from '../../../src/law/commands.ts'
+import { OPEN_REQUESTS_MAX } from '../../../src/protocol/session/session-limits.ts'
 import { LockServer } from '../../../src/server/lock-server.ts'
 import { OpenWait } from '../../../src/testing/engine-suite/open-wait.ts'
 import { Patience } from '../../../src/testing/engine-suite/patience.ts'
@@ -59,7 +60,8 @@ describe('a connection that breaks', () => {
     await engine.apply(acquire('a'))
     await engine.apply(acquire('a', { requestId: '2' }))
     proxy.set({ toClient: { kind: 'swallow' } })
-    const released = await engine.apply({ kind: 'release', key: 'k', owner: 'a' })
+    const release = { kind: 'release', key: 'k', owner: 'a' } as const
+    const released = await engine.apply({ ...release, requestId: 'r' })
     expect(released).toEqual({ kind: 'released', reads: 0, writes: 1 })
     expect(proxy.counters.answersSwallowed).toBe(1)
     proxy.set({})
@@ -90,25 +92,48 @@ describe('a connection that breaks', () => {
     await engine.apply(acquire('a'))
     const { connectionsAccepted } = proxy.counters
     proxy.set({ toServer: { kind: 'black-hole' }, toClient: { kind: 'black-hole' } })
-    const release = engine.apply({ kind: 'release', key: 'k', owner: 'a' })
+    const release = engine.apply({ kind: 'release', key: 'k', owner: 'a', requestId: 'r' })
     await patience.until(() => proxy.counters.toServer.bytesDropped > 0, 'bytes went nowhere')
     proxy.set({})
     expect(await release).toMatchObject({ kind: 'released' })
     expect(proxy.counters.connectionsAccepted).toBeGreaterThan(connectionsAccepted)
   })
 
-  it('does not lose an event of a watch', async () => {
+  it('ends a watch, which is opened again and tells its listener so', async () => {
     const { engine, proxy, store } = await openScene()
     const events: WatchEvent[] = []
+    const isTold = (owner: string): boolean =>
+      events.some((event) => event.kind !== 'reset' && event.owner === owner)
     await engine.watch({}, (event) => events.push(event))
-    for (let round = 0; round < 20; round += 1) {
-      await store.apply(acquire(`o${round}`, { key: `k${round}` }))
-      if (round % 5 === 0) proxy.resetConnections()
+    for (let round = 0; round < 5; round += 1) {
+      await store.apply(acquire(`before${round}`, { key: `k${round}` }))
+      await patience.until(() => isTold(`before${round}`), 'it hears of events')
+      const resets = events.filter(({ kind }) => kind === 'reset').length
+      proxy.resetConnections()
+      await patience.until(() => {
+        return events.filter(({ kind }) => kind === 'reset').length === resets + 1
+      }, 'it is told that it may have missed something')
     }
-    await patience.until(() => events.length >= 20, 'every event was told')
-    expect(events.map((event) => event.kind !== 'reset' && event.owner)).toEqual(
-      Array.from({ length: 20 }, (_, round) => `o${round}`),
+    await store.apply(acquire('after', { key: 'after' }))
+    await patience.until(() => isTold('after'), 'events go on')
+    expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1))
+  })
+
+  it('fails at once what was sent and cannot be sent twice', async () => {
+    const { engine, proxy, store } = await openScene()
+    await engine.apply(acquire('a'))
+    await engine.apply(acquire('a', { requestId: '2' }))
+    proxy.set({ toClient: { kind: 'black-hole' } })
+    const release = failureOf(engine.apply({ kind: 'release', key: 'k', owner: 'a' }))
+    await patience.until(
+      async () => (await store.read({ kind: 'inspect', key: 'k' })).holders[0]?.writes === 1,
+      'it was done',
     )
+    proxy.set({})
+    proxy.resetConnections()
+    expect(await release).toEqual({ code: 'LOCK_ENGINE_UNAVAILABLE', applied: 'maybe' })
+    const { holders } = await engine.read({ kind: 'inspect', key: 'k' })
+    expect(holders[0]?.writes).toBe(1)
   })
 })
 
@@ -173,27 +198,6 @@ describe('a server that is gone', () => {
     await store.apply(acquire('a'))
     await patience.until(() => told[1 - taken]?.includes('granted') === true, 'it hears of events')
   })
-
-  it('and comes back without memory is not sent again what could be done twice', async () => {
-    const { store, server, engine, proxy } = await openScene()
-    await engine.apply(acquire('a'))
-    await engine.apply(acquire('a', { requestId: '2' }))
-    proxy.set({ toClient: { kind: 'black-hole' } })
-    const release = failureOf(engine.apply({ kind: 'release', key: 'k', owner: 'a' }))
-    await patience.until(
-      async () => (await store.read({ kind: 'inspect', key: 'k' })).holders[0]?.writes === 1,
-      'it was done',
-    )
-    const { port } = server.address
-    await server.close()
-    const next = await LockServer.open({ engine: store, port })
-    onTestFinished(() => next.close())
-    proxy.set({})
-    proxy.resetConnections()
-    expect(await release).toEqual({ code: 'LOCK_ENGINE_UNAVAILABLE', applied: 'maybe' })
-    const { holders } = await engine.read({ kind: 'inspect', key: 'k' })
-    expect(holders[0]?.writes).toBe(1)
-  })
 })
 
 describe('an abort', () => {
@@ -210,6 +214,51 @@ describe('an abort', () => {
       expect(failure).toEqual({ code: 'LOCK_ABORTED', applied: 'no' })
       expect((await store.read({ kind: 'inspect', key: 'k' })).holders).toEqual([])
     }
+  })
+})
+
+describe('calls', () => {
+  it('of which there are too many are refused here, and the others answered', async () => {
+    const { engine, store } = await openScene()
+    await store.apply(acquire('holder'))
+    const waits = Array.from({ length: OPEN_REQUESTS_MAX }, (_, index) =>
+      engine.apply(acquire(`o${index}`, { key: `k${index % 8}`, waitMs: forever })),
+    )
+    for (const wait of waits) wait.catch(() => {})
+    const granted = Promise.all(waits.slice(1, 8))
+    expect(await failureOf(engine.read({ kind: 'stats' }))).toMatchObject({ code: 'LOCK_LIMIT' })
+    expect((await granted).every(({ kind }) => kind === 'granted')).toBe(true)
+    expect(await engine.read({ kind: 'stats' })).toMatchObject({ holds: 9 })
+  }, 60_000)
+
+  it('are sent again in the order in which they were given', async () => {
+    const { engine, proxy, store } = await openScene()
+    await store.apply(acquire('holder'))
+    // The ids of what is over are used again: the latest call has the lowest.
+    const over = Array.from({ length: 5 }, () => engine.read({ kind: 'stats' }))
+    await Promise.all(over)
+    const answers: string[] = []
+    const waits = Array.from({ length: 5 }, async (_, index) => {
+      await engine.apply(acquire(`o${index}`, { waitMs: forever }))
+      answers.push(`o${index}`)
+      await engine.apply({ kind: 'release', key: 'k', owner: `o${index}`, requestId: 'r' })
+    })
+    await patience.until(
+      async () => (await store.read({ kind: 'stats' })).waiters === 5,
+      'they wait',
+    )
+    for (const index of [0, 1, 2, 3, 4]) {
+      await store.apply({ kind: 'cancel', key: 'k', owner: `o${index}`, requestId: 'none' })
+    }
+    const { connectionsAccepted } = proxy.counters
+    proxy.resetConnections()
+    await patience.until(
+      () => proxy.counters.connectionsAccepted > connectionsAccepted,
+      'it is connected again',
+    )
+    await store.apply({ kind: 'release', key: 'k', owner: 'holder' })
+    await Promise.all(waits)
+    expect(answers).toEqual(['o0', 'o1', 'o2', 'o3', 'o4'])
   })
 })
 

@@ -23,8 +23,6 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   time: { imports: [], builtins: true },
   engine: { imports: ['law', 'time'], builtins: false },
   protocol: { imports: [], types: ['engine', 'law'], builtins: false },
-  // What sessions are carried in: sockets and randomness are Node's.
-  'protocol/websocket': { imports: ['protocol'], builtins: true },
   'engines/embedded': { imports: ['engine', 'law', 'time'], builtins: true },
   // What the journal asks of a disk, so that the test kit can simulate one.
   'engines/embedded/journal/disk.ts': { imports: [], builtins: true },

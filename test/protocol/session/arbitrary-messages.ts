@@ -1,10 +1,7 @@
 import * as fc from 'fast-check'
-import type { WatchEvent, WatchFilter } from '../../../src/engine/engine.ts'
-import type { Query } from '../../../src/engine/queries.ts'
 import type { Command } from '../../../src/law/commands.ts'
 import type { Outcome } from '../../../src/law/outcomes.ts'
-import type { Hello } from '../../../src/protocol/session/client-message.ts'
-import type { Failure, Lost, Welcome } from '../../../src/protocol/session/server-message.ts'
+import type { ClientMessage, ServerMessage } from '../../../src/protocol/session/session-message.ts'
 
 /** Every message of the protocol, with every field that it can have. */
 
@@ -17,6 +14,8 @@ const text = fc.oneof(
 const name = fc.oneof(text, fc.constant('orders/42')).map((value) => value || 'x')
 /** A zero has no sign on the wire. */
 const double = fc.double({ noNaN: true }).map((value) => (value === 0 ? 0 : value))
+/** JSON has no others. */
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value || 0)
 const count = fc.nat(200)
 const ms = fc.maxSafeNat()
 const flag = fc.boolean()
@@ -31,16 +30,11 @@ const record = <T extends object>(model: { [K in keyof T]: fc.Arbitrary<T[K]> })
 const may = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(value, { nil: undefined })
 
-/** Names that a plain object may have; `__proto__` is refused by readers. */
-const plain = fc
-  .object({
-    key: fc.string({ maxLength: 10 }),
-    maxDepth: 3,
-    values: [text, ms, flag, fc.constant(null), double],
-  })
-  .filter((value) => !JSON.stringify(value).includes('__proto__')) as fc.Arbitrary<
-  Record<string, unknown>
->
+const plain = fc.object({
+  key: fc.string({ maxLength: 10 }),
+  maxDepth: 3,
+  values: [text, ms, flag, fc.constant(null), finite],
+}) as fc.Arbitrary<Record<string, unknown>>
 
 const operation = { type: name, resource: name, node: name }
 
@@ -109,7 +103,12 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
     requestId: may(name),
     coordination: may(coordination),
   }),
-  record({ kind: fc.constant('withdraw' as const), ...operation, reason: may(reason) }),
+  record({
+    kind: fc.constant('withdraw' as const),
+    ...operation,
+    requestId: may(name),
+    reason: may(reason),
+  }),
   record({ kind: fc.constant('unref' as const), resource: may(name), node: name }),
   record({
     kind: fc.constant('open-session' as const),
@@ -143,7 +142,7 @@ const refused = fc.record(
   { requiredKeys: ['kind', 'code'], noNullPrototype: true },
 )
 
-export const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
+const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
   record({
     kind: fc.constant('granted' as const),
     mode,
@@ -168,50 +167,27 @@ export const outcomes: fc.Arbitrary<Outcome> = fc.oneof(
   refused as fc.Arbitrary<Outcome>,
 )
 
-export const ids: fc.Arbitrary<number> = fc.maxSafeNat()
-export const times: fc.Arbitrary<number> = double
-export const queries = plain as unknown as fc.Arbitrary<Query>
-export const replies: fc.Arbitrary<unknown> = plain
-export const filters: fc.Arbitrary<WatchFilter> = record({
-  prefix: may(name),
-  namespace: may(namespace),
-})
+/** The number beside the fields: an id, a time, a version. */
+export const numbers: fc.Arbitrary<number> = fc.oneof(fc.nat(65_535), ms, double)
 
-export const hellos: fc.Arbitrary<Hello> = record({
-  version: count,
-  client: text,
-  session: may(name),
-  received: ms,
-  pulse: flag,
-})
+const exactly = <K extends string>(kind: K): fc.Arbitrary<K> => fc.constant(kind)
 
-export const welcomes: fc.Arbitrary<Welcome> = record({
-  version: count,
-  session: name,
-  graceMs: ms,
-  heartbeatMs: ms,
-  resumed: flag,
-  kept: flag,
-  lastId: ms,
-  capabilities: plain as unknown as fc.Arbitrary<Welcome['capabilities']>,
-})
+export const clientMessages = fc.oneof(
+  { weight: 3, arbitrary: commands },
+  record({ kind: exactly('hello'), client: text, session: may(name), isHeartbeatOnly: may(flag) }),
+  record({ kind: exactly('heartbeat') }),
+  record({ kind: exactly('goodbye') }),
+  record({ kind: exactly('read'), query: plain }),
+  record({
+    kind: exactly('watch'),
+    watch: count,
+    prefix: may(name),
+    namespace: may(namespace),
+  }),
+  record({ kind: exactly('unwatch'), watch: count }),
+) as fc.Arbitrary<ClientMessage>
 
-export const failures: fc.Arbitrary<Failure> = record({
-  code: name,
-  message: text,
-  applied: fc.constantFrom('no' as const, 'maybe' as const),
-  details: plain,
-})
-
-export const losses: fc.Arbitrary<Lost> = record({
-  namespace,
-  key: name,
-  owner: name,
-  token: ms,
-  end,
-})
-
-export const events = record({
+const event = record({
   kind: fc.constantFrom('granted' as const, 'expired' as const),
   namespace,
   key: name,
@@ -219,4 +195,35 @@ export const events = record({
   token: ms,
   id: ms,
   atMs: ms,
-}) as fc.Arbitrary<WatchEvent>
+})
+
+export const serverMessages = fc.oneof(
+  { weight: 3, arbitrary: outcomes },
+  record({
+    kind: exactly('welcome'),
+    session: name,
+    graceMs: ms,
+    heartbeatMs: ms,
+    losses: ms,
+    capabilities: plain,
+  }),
+  record({ kind: exactly('heard'), losses: ms }),
+  record({
+    kind: exactly('failed'),
+    code: name,
+    message: text,
+    applied: fc.constantFrom('no' as const, 'maybe' as const),
+    details: may(plain),
+  }),
+  record({ kind: exactly('reply'), reply: plain }),
+  record({ kind: exactly('done') }),
+  record({ kind: exactly('event'), event }),
+  record({
+    kind: exactly('lost'),
+    namespace: may(namespace),
+    key: may(name),
+    owner: may(name),
+    token: may(ms),
+    end: may(end),
+  }),
+) as fc.Arbitrary<ServerMessage>

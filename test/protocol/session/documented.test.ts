@@ -1,18 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import * as client from '../../../src/protocol/session/client-frames.ts'
-import { writeCommand } from '../../../src/protocol/session/command-codec.ts'
-import {
-  CLIENT_OPS,
-  COMMAND_OPS,
-  OUTCOME_OPS,
-  SERVER_OPS,
-} from '../../../src/protocol/session/message-codes.ts'
-import { writeOutcome } from '../../../src/protocol/session/outcome-codec.ts'
-import type { PackWriter } from '../../../src/protocol/session/pack-writer.ts'
-import * as server from '../../../src/protocol/session/server-frames.ts'
-import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
-import { write } from './heard.ts'
+import { writeMessage } from '../../../src/protocol/session/message-codec.ts'
+import { MESSAGE_TABLE } from '../../../src/protocol/session/message-table.ts'
+import { PackWriter } from '../../../src/protocol/session/pack-writer.ts'
+import { CLOSE_CODES, SESSION_VERSION } from '../../../src/protocol/session/session-limits.ts'
+import type { Heard } from './heard.ts'
 
 const PAGE = readFileSync(new URL('../../../docs/session-protocol.md', import.meta.url), 'utf8')
 
@@ -22,63 +14,48 @@ const acquire = {
   owner: 'a-1',
   requestId: '1',
   mode: 'write',
-  ttlMs: 30_000,
+  ttlMs: 10_000,
   waitMs: Number.POSITIVE_INFINITY,
   session: 'own',
 } as const
+const released = { kind: 'released', reads: 0, writes: 0 } as const
+const granted = { kind: 'granted', mode: 'write', token: 17, reads: 0, writes: 1 } as const
 
 /** The examples of the page, by the words that stand before them. */
-const EXAMPLES: Readonly<Record<string, (writer: PackWriter) => void>> = {
-  'hello of a new client': (writer) =>
-    client.writeHello(writer, {
-      version: 1,
-      client: 'billing-3',
-      session: undefined,
-      received: 0,
-      pulse: false,
-    }),
-  'acquire, in this session, for ever': (writer) =>
-    writeCommand(writer, acquire, { id: 1, ownSession: 'own', mayAbort: false }),
-  'release of that': (writer) =>
-    writeCommand(
-      writer,
-      { kind: 'release', key: 'orders/42', owner: 'a-1', mode: 'write', token: 17 },
-      { id: 2, ownSession: 'own', mayAbort: false },
-    ),
-  'a frame with the answers to both': (writer) => {
-    server.writeFrameNumber(writer, 1)
-    writeOutcome(writer, 1, {
-      kind: 'granted',
-      mode: 'write',
-      token: 17,
-      reads: 0,
-      writes: 1,
-      leaseMs: 30_000,
-    })
-    writeOutcome(writer, 2, { kind: 'released', reads: 0, writes: 0 })
-  },
-  'a refusal': (writer) => writeOutcome(writer, 3, { kind: 'refused', code: 'stale_token' }),
-  'a heartbeat that confirms frame 1': (writer) =>
-    client.writeHeartbeat(writer, { sentAtMs: 1_500, received: 1 }),
-  'its beat': (writer) => server.writeBeat(writer, 1_500),
-  'good-bye': (writer) => client.writeGoodbye(writer),
+const EXAMPLES: Readonly<Record<string, readonly Heard[]>> = {
+  'hello of a new client': [[SESSION_VERSION, { kind: 'hello', client: 'billing-3' }]],
+  'acquire in this session, with a wait that has no end': [[0, acquire]],
+  'release of that': [
+    [1, { kind: 'release', key: 'orders/42', owner: 'a-1', mode: 'write', token: 17 }],
+  ],
+  'a frame with the answers to both': [
+    [0, { ...granted, leaseMs: 10_000 }],
+    [1, released],
+  ],
+  'a refusal': [[3, { kind: 'refused', code: 'stale_token' }]],
+  'a heartbeat': [[1_500, { kind: 'heartbeat' }]],
+  'its answer': [[1_500, { kind: 'heard', losses: 42 }]],
+  'good-bye': [[0, { kind: 'goodbye' }]],
 }
 
-it.each(Object.entries(EXAMPLES))('the page shows the bytes of %s', (title, message) => {
-  const hex = Buffer.from(write(message))
+it.each(Object.entries(EXAMPLES))('the page shows the bytes of %s', (title, messages) => {
+  const writer = new PackWriter()
+  writer.ownSession = 'own'
+  for (const [number, message] of messages) writeMessage(writer, number, message)
+  const hex = writer
+    .take()
     .toString('hex')
     .replaceAll(/(..)(?!$)/g, '$1 ')
   const lines = hex.match(/.{1,95}(?: |$)/g)?.map((line) => line.trim()) ?? []
   expect(PAGE).toContain(`${title}:\n\n\`\`\`text\n${lines.join('\n')}\n\`\`\``)
 })
 
-it('the page lists every code under its name', () => {
-  const rows = { ...CLIENT_OPS, ...COMMAND_OPS, ...SERVER_OPS, ...OUTCOME_OPS }
-  const shown = (name: string): string => (name === 'comeBack' ? 'come-back' : name)
-  const missing = Object.entries(rows).filter(
-    ([name, code]) => !PAGE.includes(`| ${code} | \`${shown(name)}\` |`),
-  )
-  expect(missing).toEqual([])
+it('the page lists every message with its code and its fields', () => {
+  const rows = Object.entries(MESSAGE_TABLE).map(([kind, [code, fields]]) => {
+    const shown = Object.entries(fields).map(([name, type]) => `${name}: ${type}`)
+    return `| ${code} | \`${kind}\` | ${shown.join(', ')} |`
+  })
+  expect(rows.filter((row) => !PAGE.includes(row.replace(' |  |', ' | |')))).toEqual([])
 })
 
 it('the page lists every close code', () => {

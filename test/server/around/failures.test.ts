@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { createError } from '../../../src/engine/errors.ts'
-import { writeWatch } from '../../../src/protocol/session/client-frames.ts'
 import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
 import { Log } from '../../../src/server/log/log.ts'
 import { RawClient } from '../sessions/raw-client.ts'
@@ -102,13 +101,13 @@ it.each([
   [
     'a watch',
     FULL,
-    (client: RawClient) => client.say((writer) => writeWatch(writer, 1, { prefix: 'bad' })),
+    (client: RawClient) => client.say([1, { kind: 'watch', watch: 1, prefix: 'bad' }]),
   ],
 ])('so is one over a session: %s, %s', async (_, error, ask) => {
   const rig = await openRig()
   rig.fail(error)
   ask(rig.client)
-  await rig.client.hears('failure', 1)
+  await rig.client.answer(1)
   expect(await rig.told()).toEqual([1, 1])
 })
 
@@ -117,17 +116,17 @@ it('so is an answer that cannot be written', async () => {
   const details = { odd: 1n }
   rig.fail(createError('LOCK_FORBIDDEN', 'with a detail that nothing can carry', { details }))
   rig.client.ask(1, COMMAND)
-  expect((await rig.client.hears('failure', 1))[2]).toMatchObject({ code: 'LOCK_INTERNAL' })
+  expect(await rig.client.answer(1)).toMatchObject({ code: 'LOCK_INTERNAL' })
   expect(await rig.told()).toEqual([1, 1])
 })
 
-it('so is a sign of life that the engine does not take', async () => {
+it('so is a heartbeat that the engine does not take', async () => {
   const rig = await openRig()
   const { client } = rig
   client.ask(1, { ...COMMAND, key: 'good', session: client.session })
-  await client.hears('outcome', 1)
+  await client.answer(1)
   rig.fail(FULL)
-  client.beat(1)
+  client.heartbeat(1)
   await expect.poll(() => rig.told()).toEqual([1, 1])
 })
 
@@ -154,7 +153,7 @@ it('what the client did wrong, and a server that stops, are no failures of ours'
     rig.fail(createError(code, 'no'))
     id += 1
     rig.client.ask(id, COMMAND)
-    await rig.client.hears('failure', id)
+    await rig.client.answer(id)
     await rig.served.post('/v1/acquire', ACQUIRE)
     await rig.served.post('/v1/batch', [{ op: 'acquire', ...ACQUIRE }])
   }

@@ -66,7 +66,7 @@ export class Cluster {
 
   /** A client of one of the servers. */
   async locks(index: number, owner?: string): Promise<Locks> {
-    const locks = await connect(this.url(index), { owner, pulse: false })
+    const locks = await connect(this.url(index), { owner, heartbeatThread: false })
     onTestFinished(() => locks.close())
     return locks
   }

@@ -4,7 +4,6 @@ import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import { writeUnwatch, writeWatch } from '../../../src/protocol/session/client-frames.ts'
 import type { LockServerOptions } from '../../../src/server/lock-server.ts'
 import { DEFAULT_LIMITS, type ServerLimits } from '../../../src/server/server-limits.ts'
 import { type Served, serve, tokensFor } from '../served.ts'
@@ -150,7 +149,7 @@ describe('holds', () => {
     await served.post('/lock', { type: 'pull', resource_id: 'r', node_id: 'n' })
     const held = await client()
     held.ask(1, { kind: 'acquire', key: 'c', owner: 'o', requestId: '1' })
-    expect((await held.hears('outcome', 1))[2]).toMatchObject({ kind: 'refused', code: 'limit' })
+    expect(await held.answer(1)).toMatchObject({ kind: 'refused', code: 'limit' })
     expect(await counted('holdfast_refusals_total{kind="lock",reason="limit"}')).toBe(2)
     expect(await counted('holdfast_refusals_total{kind="operation",reason="limit"}')).toBe(1)
   })
@@ -229,21 +228,20 @@ describe('streams', () => {
     const one = await client()
     const other = await client()
     const watch = (of: RawClient, id: number) =>
-      of.say((writer) => writeWatch(writer, id, { prefix: 'p' }))
+      of.say([id, { kind: 'watch', watch: id, prefix: 'p' }])
     for (const id of [1, 2]) watch(one, id)
-    await one.hears('done', 2)
+    await one.answer(2)
     watch(other, 1)
-    await other.hears('done', 1)
+    await other.answer(1)
     watch(one, 3)
-    const [, , failure] = await one.hears('failure', 3)
-    expect(failure).toMatchObject({ code: 'LOCK_LIMIT', details: { limit: 3 } })
+    expect(await one.answer(3)).toMatchObject({ code: 'LOCK_LIMIT', details: { limit: 3 } })
     expect((await served.call('/v1/events')).status).toBe(429)
     expect(await counted('holdfast_streams')).toBe(3)
     expect(await counted('holdfast_refusals_total{kind="session",reason="limit"}')).toBe(1)
-    one.say((writer) => writeUnwatch(writer, 4, 1))
-    await one.hears('done', 4)
+    one.say([4, { kind: 'unwatch', watch: 1 }])
+    await one.answer(4)
     watch(one, 5)
-    await one.hears('done', 5)
+    await one.answer(5)
     one.goodbye()
     await one.closed
     await expect.poll(() => counted('holdfast_streams')).toBe(1)
@@ -252,10 +250,10 @@ describe('streams', () => {
   it('that the engine does not open are not counted', async () => {
     await open({ streams: 1 }, { tokens: tokensFor({ name: 'alice', prefixes: ['a/'] }) })
     const alice = await client('alice-token')
-    alice.say((writer) => writeWatch(writer, 1, { prefix: 'b/' }))
-    expect((await alice.hears('failure', 1))[2]).toMatchObject({ code: 'LOCK_FORBIDDEN' })
-    alice.say((writer) => writeWatch(writer, 2, { prefix: 'a/' }))
-    await alice.hears('done', 2)
+    alice.say([1, { kind: 'watch', watch: 1, prefix: 'b/' }])
+    expect(await alice.answer(1)).toMatchObject({ code: 'LOCK_FORBIDDEN' })
+    alice.say([2, { kind: 'watch', watch: 2, prefix: 'a/' }])
+    await alice.answer(2)
   })
 })
 

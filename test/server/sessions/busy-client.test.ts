@@ -23,10 +23,14 @@ interface Scene {
 }
 
 /** A server here, a holder in a process of its own, and another one who waits. */
-async function openScene(pulse: boolean): Promise<Scene> {
+async function openScene(heartbeatThread: boolean): Promise<Scene> {
   const engine = await openTestEngine()
   const server = await LockServer.open({ engine, sessionGraceMs: GRACE_MS })
-  const [holder, start] = await HolderProcess.start({ url: server.url, ttlMs: TTL_MS, pulse })
+  const [holder, start] = await HolderProcess.start({
+    url: server.url,
+    ttlMs: TTL_MS,
+    heartbeatThread,
+  })
   onTestFinished(async () => {
     await holder.kill()
     await server.close()
@@ -44,10 +48,10 @@ async function openScene(pulse: boolean): Promise<Scene> {
 
 describe('a client whose main thread is blocked', () => {
   it(
-    'keeps its lock for longer than its lease, because a thread of it vouches for it',
+    'keeps its lock for longer than its lease, because a thread of it sends heartbeats',
     async () => {
       const { holder, next } = await openScene(true)
-      await holder.do('vouched')
+      await holder.do('covered')
       for (const part of [0.9, 1.5]) {
         const report = await holder.do(`block:${part * TTL_MS}`)
         expect(report).toEqual({ after: 'block', isHeld: true, isAborted: false, reason: '' })
@@ -61,7 +65,7 @@ describe('a client whose main thread is blocked', () => {
   )
 
   it(
-    'and that nobody vouches for loses its lock, and knows it before it does anything more',
+    'and that has no such thread loses its lock, and knows it before it does anything more',
     async () => {
       const { holder, start, next } = await openScene(false)
       const blocked = holder.do(`block:${1.5 * TTL_MS}`)
@@ -79,7 +83,7 @@ describe('a client whose process is stopped', () => {
     'is noticed by its silence, although its sockets are open, and knows of it when it goes on',
     async () => {
       const { holder, start, next } = await openScene(true)
-      await holder.do('vouched')
+      await holder.do('covered')
       holder.signal('SIGSTOP')
       const outcome = await next.answer()
       holder.signal('SIGCONT')

@@ -1,14 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import type { Query } from '../../../src/engine/queries.ts'
-import type { PackWriter } from '../../../src/protocol/session/pack-writer.ts'
-import { writeCommand } from '../../../src/protocol/session/command-codec.ts'
-import {
-  OPEN_REQUESTS_MAX,
-  UNCONFIRMED_BYTES_MAX,
-} from '../../../src/server/sessions/connection-limits.ts'
-import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
-import { writeUnwatch, writeWatch } from '../../../src/protocol/session/client-frames.ts'
+import { CLOSE_CODES, OPEN_REQUESTS_MAX } from '../../../src/protocol/session/session-limits.ts'
+import type { ServerMessage } from '../../../src/protocol/session/session-message.ts'
 import type { RawClient } from './raw-client.ts'
 import { openTestEngine } from '../test-engine.ts'
 import { GRACE_MS, openSessionRig, patience } from './session-rig.ts'
@@ -39,51 +33,64 @@ describe('a client that does not read', () => {
     }, 'it is dropped')
   }, 60_000)
 
-  it('or reads and never says so, is given up when too much is kept for it', async () => {
+  it('is cut when more waits for it than one large answer', async () => {
     const rig = await openSessionRig({ engine: await openWordyEngine() })
     const client = await rig.client()
-    // It reads all of it and looks at none, which would take its time.
-    client.socket.removeAllListeners('message')
-    let asked = 0
-    const ask = (): void => {
-      asked += 1
-      client.read(asked, { kind: 'inspect', key: 'k' })
+    client.socket.pause()
+    const ids = Array.from({ length: 200 }, (_, id) => id)
+    client.say(...ids.map((id) => [id, { kind: 'read', query: INSPECT }] as const))
+    await patience.until(async () => {
+      client.socket.ping()
+      return client.socket.readyState === client.socket.CLOSED
+    }, 'it is cut')
+    expect((await client.closed).code).toBe(1006)
+    expect(rig.socketClock.nowMs()).toBeLessThan(GRACE_MS)
+  }, 60_000)
+
+  it('and sends pings is not answered those either', async () => {
+    const rig = await openSessionRig()
+    const client = await rig.client()
+    let pongs = 0
+    client.socket.on('pong', () => {
+      pongs += 1
+    })
+    const sent = 200_000
+    client.socket.pause()
+    const before = process.memoryUsage().heapUsed
+    for (let count = 0; count < sent; count += 1) {
+      client.socket.ping('x'.repeat(100))
+      if (count % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
-    let bytes = 0
-    client.socket.on('message', (data: Buffer) => {
-      bytes += data.length
-      ask()
-    })
-    ask()
-    expect(await client.closed).toEqual({
-      code: CLOSE_CODES.overflow,
-      reason: 'nothing that was sent is confirmed',
-    })
-    expect(bytes).toBeGreaterThan(UNCONFIRMED_BYTES_MAX - 4 * 1024 * 1024)
-    expect(bytes).toBeLessThan(UNCONFIRMED_BYTES_MAX + 4 * 1024 * 1024)
+    await patience.until(() => client.socket.bufferedAmount === 0, 'everything was sent')
+    client.socket.resume()
+    client.ask(1, { kind: 'sweep' })
+    await client.answer(1)
+    expect(pongs).toBeGreaterThan(0)
+    expect(pongs).toBeLessThan(sent)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(256 * 1024 * 1024)
   }, 60_000)
 
   it('is told reset instead of more events than it keeps up with', async () => {
     const rig = await openSessionRig()
     const client = await rig.client()
-    client.say((writer) => writeWatch(writer, 1, {}))
-    await client.hears('done', 1)
+    client.say([1, { kind: 'watch', watch: 5 }])
+    await client.answer(1)
+    client.socket.pause()
     const meta = 'x'.repeat(400)
-    for (let round = 0; round < 8_000; round += 1) {
+    for (let round = 0; round < 40_000; round += 1) {
       await rig.engine.apply({ kind: 'acquire', key: meta, owner: `o${round}`, requestId: '1' })
+      if (round % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
     }
-    client.ask(2, { kind: 'sweep' })
-    await client.hears('outcome', 2)
-    const told = client.heard.filter(([name]) => name === 'event').length
+    client.socket.resume()
+    await patience.until(() => client.heard.some(isReset), 'it is told that it missed something')
+    const told = client.heard.filter(([, { kind }]) => kind === 'event').length
     expect(told).toBeGreaterThan(100)
-    expect(told).toBeLessThan(8_000)
-    client.confirm(Number(client.heard.findLast(([name]) => name === 'frame')?.[1]))
-    await patience.until(
-      () => client.heard.some(([name, , event]) => name === 'event' && isReset(event)),
-      'it is told that it missed something',
-    )
-    client.say((writer) => writeUnwatch(writer, 3, 1))
-    await client.hears('done', 3)
+    expect(told).toBeLessThan(40_000)
+    expect(client.heard.filter(isReset)).toHaveLength(1)
+    await rig.engine.apply({ kind: 'acquire', key: 'after', owner: 'a', requestId: '1' })
+    await patience.until(() => !isReset(client.heard.at(-1)), 'events go on')
+    client.say([3, { kind: 'unwatch', watch: 5 }])
+    await client.answer(3)
   })
 
   it('may not have more open requests than a session has room for', async () => {
@@ -94,21 +101,41 @@ describe('a client that does not read', () => {
     }
     const client = await rig.client()
     const waitMs = Number.POSITIVE_INFINITY
-    const last = OPEN_REQUESTS_MAX + 1
-    for (let first = 1; first <= last; first += 1_024) {
-      const count = Math.min(1_024, last - first + 1)
+    for (let first = 0; first < OPEN_REQUESTS_MAX; first += 1_024) {
+      const ids = Array.from({ length: 1_024 }, (_, index) => first + index)
       client.say(
-        ...Array.from({ length: count }, (_, index) => (writer: PackWriter) => {
-          const id = first + index
+        ...ids.map((id) => {
           const key = keys[id % keys.length] as string
-          const acquire = { kind: 'acquire', key, owner: `o${id}`, requestId: '1', waitMs } as const
-          writeCommand(writer, acquire, { id, ownSession: '', mayAbort: false })
+          return [id, { kind: 'acquire', key, owner: `o${id}`, requestId: '1', waitMs }] as const
         }),
       )
     }
-    expect((await client.hears('failure', last))[2]).toMatchObject({ code: 'LOCK_LIMIT' })
-    expect((await rig.engine.read({ kind: 'stats' })).waiters).toBe(OPEN_REQUESTS_MAX)
+    await patience.until(async () => {
+      return (await rig.engine.read({ kind: 'stats' })).waiters === OPEN_REQUESTS_MAX
+    }, 'all of them wait')
+    client.read(0, INSPECT)
+    expect(await client.answer(0)).toMatchObject({ kind: 'failed', code: 'LOCK_LIMIT' })
   }, 60_000)
+
+  it.each([
+    ['above the last', OPEN_REQUESTS_MAX],
+    ['that is negative', -1],
+    ['that is no whole number', 1.5],
+  ])('may not use an id %s', async (_, id) => {
+    const rig = await openSessionRig()
+    const client = await rig.client()
+    client.ask(id, { kind: 'sweep' })
+    expect((await client.closed).code).toBe(CLOSE_CODES.protocol)
+  })
+
+  it('may not use the id of a request that still waits', async () => {
+    const rig = await openSessionRig()
+    const client = await rig.client()
+    await rig.engine.apply({ kind: 'acquire', key: 'k', owner: 'holder', requestId: '1' })
+    const asked = { kind: 'acquire', key: 'k', owner: 'a', waitMs: 60_000 } as const
+    client.say([1, { ...asked, requestId: '1' }], [1, { ...asked, requestId: '2' }])
+    expect(await client.closed).toMatchObject({ reason: 'the id 1 is in use' })
+  })
 })
 
 /** One whose replies have a megabyte: the server has to keep many of them before it is too much. */
@@ -117,7 +144,7 @@ async function openWordyEngine(): Promise<LockEngine> {
   onTestFinished(() => engine.close())
   const read = async (query: Query): Promise<unknown> => ({
     ...(await engine.read(query)),
-    words: Array.from({ length: 16 }, () => 'x'.repeat(64 * 1024)),
+    words: 'x'.repeat(1024 * 1024),
   })
   return new Proxy(engine, {
     get: (target, name) => {
@@ -127,8 +154,10 @@ async function openWordyEngine(): Promise<LockEngine> {
   })
 }
 
-function isReset(event: unknown): boolean {
-  return (event as { kind: string }).kind === 'reset'
+const INSPECT = { kind: 'inspect', key: 'k' } as const
+
+function isReset(heard: readonly [number, ServerMessage] | undefined): boolean {
+  return heard?.[1].kind === 'event' && heard[1].event.kind === 'reset'
 }
 
 describe('many sessions', () => {
@@ -147,7 +176,7 @@ describe('many sessions', () => {
         const { session } = client
         const key = `key-${index}`
         client.ask(1, { kind: 'acquire', key, owner: 'a', requestId: '1', session, ttlMs: 60_000 })
-        return client.hears('outcome', 1)
+        return client.answer(1)
       }),
     )
     const during = await engine.read({ kind: 'stats' })

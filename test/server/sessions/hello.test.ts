@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
-import { writeHello } from '../../../src/protocol/session/client-frames.ts'
+import { CLOSE_CODES, SESSION_VERSION } from '../../../src/protocol/session/session-limits.ts'
 import { RawClient } from './raw-client.ts'
 import { GRACE_MS, openSessionRig, patience } from './session-rig.ts'
 
-const HELLO = { version: 1, client: 'raw', session: undefined, received: 0, pulse: false }
+const HELLO = { kind: 'hello', client: 'raw' } as const
 
 async function connected(url: string): Promise<RawClient> {
   const client = new RawClient(url)
@@ -20,12 +19,8 @@ describe('a connection', () => {
     const { welcome } = await rig.client()
     const { durable, seesDeadlocks } = rig.engine.capabilities
     expect(welcome).toMatchObject({
-      version: 1,
       graceMs: GRACE_MS,
       heartbeatMs: GRACE_MS / 5,
-      resumed: false,
-      kept: false,
-      lastId: 0,
       capabilities: { durable, seesDeadlocks },
     })
     expect(welcome?.session).toMatch(/^[0-9a-f]{32}$/)
@@ -34,19 +29,16 @@ describe('a connection', () => {
   it('of another version is refused politely', async () => {
     const rig = await openSessionRig()
     const client = await connected(rig.url)
-    client.say((writer) => writeHello(writer, { ...HELLO, version: 2 }))
+    client.say([1, HELLO])
     expect(await client.closed).toEqual({
       code: CLOSE_CODES.version,
-      reason: 'this server speaks version 1',
+      reason: `this server speaks version ${SESSION_VERSION}`,
     })
   })
 
   it.each([
-    ['that does not say hello first', Buffer.from([0x92, 0x03, 0x01])],
-    [
-      'that says hello twice',
-      Buffer.from('9601 01 a0 c0 00 c2 9601 01 a0 c0 00 c2'.replaceAll(' ', ''), 'hex'),
-    ],
+    ['that does not say hello first', Buffer.from([0x92, 0x02, 0x01])],
+    ['that says hello twice', Buffer.from('93 01 02 a0 93 01 02 a0'.replaceAll(' ', ''), 'hex')],
     ['that talks nonsense', Buffer.from('c1ff', 'hex')],
     ['that talks in text', 'hello'],
   ])('%s is closed', async (_, frame) => {
@@ -66,10 +58,10 @@ describe('a connection', () => {
     expect((await client.closed).code).toBe(1006)
   })
 
-  it('that only vouches needs a session that is there', async () => {
+  it('for heartbeats needs a session that is there', async () => {
     const rig = await openSessionRig()
     const client = await connected(rig.url)
-    client.say((writer) => writeHello(writer, { ...HELLO, session: 'f'.repeat(32), pulse: true }))
+    client.say([SESSION_VERSION, { ...HELLO, session: 'f'.repeat(32), isHeartbeatOnly: true }])
     expect((await client.closed).code).toBe(CLOSE_CODES.unknownSession)
   })
 
@@ -105,11 +97,11 @@ describe('with auth on', () => {
     } as const
     client.ask(1, { ...acquire, key: 'team/k' })
     client.ask(2, { ...acquire, key: 'other/k' })
-    expect((await client.hears('outcome', 1))[2]).toMatchObject({ kind: 'granted' })
-    expect((await client.hears('failure', 2))[2]).toMatchObject({ code: 'LOCK_FORBIDDEN' })
+    expect(await client.answer(1)).toMatchObject({ kind: 'granted' })
+    expect(await client.answer(2)).toMatchObject({ code: 'LOCK_FORBIDDEN' })
     expect(await rig.holders('team/k')).toEqual(['team/a'])
     await rig.engine.apply({ kind: 'force', key: 'team/k' })
-    expect((await client.hears('lost'))[1]).toMatchObject({ owner: 'a', end: 'forced' })
+    expect(await client.hears('lost')).toMatchObject({ owner: 'a', end: 'forced' })
     client.cut()
   })
 
@@ -122,13 +114,16 @@ describe('with auth on', () => {
       ],
     })
     const client = await RawClient.open(rig.url, {}, { authorization: 'Bearer secret' })
-    client.ask(1, { kind: 'sweep' })
-    const spy = await RawClient.open(
-      rig.url,
-      { session: client.session },
-      { authorization: 'Bearer other' },
-    )
-    expect(spy.welcome).toMatchObject({ resumed: false, kept: false, lastId: 0 })
+    const { session } = client
+    client.ask(1, { kind: 'acquire', key: 'team/k', owner: 'a', requestId: '1', session })
+    await client.answer(1)
+    const spy = await RawClient.open(rig.url, { session }, { authorization: 'Bearer other' })
+    await rig.engine.apply({ kind: 'force', key: 'team/k' })
+    await client.hears('lost')
+    spy.heartbeat(1)
+    expect(await spy.hears('heard')).toMatchObject({ losses: spy.welcome.losses })
+    expect(spy.hasHeard('lost')).toBe(false)
+    expect(client.socket.readyState).toBe(client.socket.OPEN)
     client.cut()
     spy.cut()
   })

@@ -13,7 +13,7 @@ export interface HolderReport {
 export interface HolderOptions {
   readonly url: string
   readonly ttlMs: number
-  readonly pulse: boolean
+  readonly heartbeatThread: boolean
 }
 
 const PROGRAM = fileURLToPath(new URL('session-holder.ts', import.meta.url))
@@ -27,8 +27,12 @@ export class HolderProcess {
   }
 
   /** Resolves when it holds the lock. */
-  static async start({ url, ttlMs, pulse }: HolderOptions): Promise<[HolderProcess, HolderReport]> {
-    const child = fork(PROGRAM, [url, String(ttlMs), pulse ? 'pulse' : 'no-pulse'], {
+  static async start({
+    url,
+    ttlMs,
+    heartbeatThread,
+  }: HolderOptions): Promise<[HolderProcess, HolderReport]> {
+    const child = fork(PROGRAM, [url, String(ttlMs), heartbeatThread ? 'thread' : 'no-thread'], {
       execArgv: ['--import', 'tsx'],
     })
     const holder = new HolderProcess(child)

@@ -27,7 +27,7 @@ it('sessions are told of with the name that their client gave itself', async () 
   const named = { ...told, client: 'billing-3' }
   expect(lines).toMatchObject([{ message: 'session opened', ...named }])
   client.ask(1, { kind: 'sweep' })
-  await client.hears('outcome', 1)
+  await client.answer(1)
   client.cut()
   const again = await rig.client({ client: 'billing-3', session: client.session })
   expect(lines.slice(1)).toMatchObject([{ message: 'session resumed', ...named }])

@@ -28,9 +28,9 @@ it('a session is counted from its hello to its good-bye, with what it asks', asy
   expect(await countsOf(rig.server)).toEqual(NOTHING)
   const client = await rig.client()
   client.ask(1, ACQUIRE)
-  await client.hears('outcome', 1)
+  await client.answer(1)
   client.read(2, { kind: 'inspect', key: 'k' })
-  await client.hears('reply', 2)
+  await client.answer(2)
   const counts = {
     ...NOTHING,
     opened_total: 1,
@@ -48,24 +48,24 @@ it('a session is counted from its hello to its good-bye, with what it asks', asy
   })
 })
 
-it('coming back is counted, a request that is sent again is not, and not coming back is an end', async () => {
+it('coming back is counted, requests that are sent again are, and not coming back is an end', async () => {
   const rig = await openSessionRig()
   const client = await rig.client()
   client.ask(1, ACQUIRE)
-  await client.hears('outcome', 1)
+  await client.answer(1)
   client.cut()
   const again = await rig.client({ session: client.session })
   again.ask(1, ACQUIRE)
   again.ask(2, { kind: 'sweep' })
-  await again.hears('outcome', 2)
-  const pulse = await rig.client({ session: client.session, pulse: true })
+  await again.answer(2)
+  const other = await rig.client({ session: client.session, isHeartbeatOnly: true })
   expect(await countsOf(rig.server)).toMatchObject({
     opened_total: 1,
     resumed_total: 1,
-    requests_total: 2,
+    requests_total: 3,
     'ended_total{reason="gone"}': 0,
   })
-  pulse.cut()
+  other.cut()
   again.cut()
   await patience.until(async () => {
     await rig.clock.advance(GRACE_MS)

@@ -1,26 +1,29 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import type { Command } from '../../../src/law/commands.ts'
-import {
-  writeGoodbye,
-  writeHeartbeat,
-  writeHello,
-  writeRead,
-  writeReceived,
-} from '../../../src/protocol/session/client-frames.ts'
-import type { Hello } from '../../../src/protocol/session/client-message.ts'
-import { writeCommand } from '../../../src/protocol/session/command-codec.ts'
+import { writeMessage } from '../../../src/protocol/session/message-codec.ts'
 import { PackWriter } from '../../../src/protocol/session/pack-writer.ts'
-import type { Welcome } from '../../../src/protocol/session/server-message.ts'
+import { SESSION_VERSION } from '../../../src/protocol/session/session-limits.ts'
+import type {
+  ClientMessage,
+  Hello,
+  Read,
+  ServerMessage,
+  Welcome,
+} from '../../../src/protocol/session/session-message.ts'
 import { type Heard, hearServer } from '../../protocol/session/heard.ts'
+
+type Kind = ServerMessage['kind']
+type OfKind<K extends Kind> = Extract<ServerMessage, { kind: K }>
+
+const NO_ANSWERS: readonly Kind[] = ['welcome', 'heard', 'event', 'lost']
 
 /** A client that says exactly what a test tells it to, and notes whatever it hears. */
 export class RawClient {
   readonly socket: WebSocket
-  readonly heard: Heard[] = []
+  readonly heard: Heard<ServerMessage>[] = []
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>
-  welcome: Welcome | undefined
-  #ownSession = ''
+  #welcome: Welcome | undefined
 
   constructor(url: string, headers: Record<string, string> = {}) {
     this.socket = new WebSocket(`${url.replace('http', 'ws')}/v1/session`, { headers })
@@ -43,59 +46,74 @@ export class RawClient {
     return client
   }
 
+  get welcome(): Welcome {
+    return this.#welcome as Welcome
+  }
+
   get session(): string {
-    return this.#ownSession
+    return this.#welcome?.session ?? ''
   }
 
   async greet(hello: Partial<Hello> = {}): Promise<void> {
-    this.say((writer) =>
-      writeHello(writer, {
-        version: 1,
-        client: 'raw',
-        session: undefined,
-        received: 0,
-        pulse: false,
-        ...hello,
-      }),
-    )
-    const [, welcome] = await this.hears('welcome')
-    this.welcome = welcome as Welcome
-    this.#ownSession = this.welcome.session
+    this.say([SESSION_VERSION, { kind: 'hello', client: 'raw', ...hello }])
+    this.#welcome = await this.hears('welcome')
   }
 
-  say(...messages: ((writer: PackWriter) => void)[]): void {
+  /** All of it in one frame. */
+  say(...messages: readonly (readonly [number, ClientMessage])[]): void {
     const writer = new PackWriter()
-    for (const message of messages) message(writer)
+    writer.ownSession = this.session
+    for (const [number, message] of messages) writeMessage(writer, number, message)
     this.socket.send(writer.take())
   }
 
   ask(id: number, command: Command): void {
-    const ownSession = this.#ownSession
-    this.say((writer) => writeCommand(writer, command, { id, ownSession, mayAbort: false }))
+    this.say([id, command])
   }
 
-  read(id: number, query: Parameters<typeof writeRead>[2]): void {
-    this.say((writer) => writeRead(writer, id, query))
+  read(id: number, query: Read['query']): void {
+    this.say([id, { kind: 'read', query }])
   }
 
-  beat(sentAtMs: number): void {
-    this.say((writer) => writeHeartbeat(writer, { sentAtMs, received: 0 }))
-  }
-
-  confirm(frame: number): void {
-    this.say((writer) => writeReceived(writer, frame))
+  heartbeat(sentAt: number): void {
+    this.say([sentAt, { kind: 'heartbeat' }])
   }
 
   goodbye(): void {
-    this.say((writer) => writeGoodbye(writer))
+    this.say([0, { kind: 'goodbye' }])
   }
 
-  /** The first message of this kind, and for this id if one is given. */
-  async hears(name: string, id?: number): Promise<Heard> {
+  /** The first message of this kind, and with this number if one is given. */
+  async hears<K extends Kind>(kind: K, number?: number): Promise<OfKind<K>> {
+    const found = await this.#find(
+      (heard) => heard[1].kind === kind && (number === undefined || heard[0] === number),
+      kind,
+    )
+    return found as OfKind<K>
+  }
+
+  /** What the request with this id is answered. */
+  answer(id: number): Promise<ServerMessage> {
+    return this.#find(
+      ([number, { kind }]) => number === id && !NO_ANSWERS.includes(kind),
+      `the answer to ${id}`,
+    )
+  }
+
+  hasHeard(kind: Kind, number?: number): boolean {
+    return this.heard.some(
+      ([one, message]) => message.kind === kind && (number === undefined || one === number),
+    )
+  }
+
+  async #find(
+    test: (heard: Heard<ServerMessage>) => boolean,
+    what: string,
+  ): Promise<ServerMessage> {
     for (;;) {
-      const found = this.heard.find((one) => one[0] === name && (id === undefined || one[1] === id))
-      if (found !== undefined) return found
-      if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`${name} was never heard`)
+      const found = this.heard.find(test)
+      if (found !== undefined) return found[1]
+      if (this.socket.readyState === WebSocket.CLOSED) throw new Error(`${what} was never heard`)
       await Promise.race([this.#next(), this.closed])
     }
   }

@@ -1,14 +1,14 @@
 /**
- * A process that holds a lock over a session, and does what its parent says: `vouched` waits until its
- * worker thread vouches for it, `block:MS` blocks its main thread, `look` tells what the handle says,
+ * A process that holds a lock over a session, and does what its parent says: `covered` waits until its
+ * worker thread sends heartbeats for it, `block:MS` blocks its main thread, `look` tells what the handle says,
  * `release` releases. The parent learns of everything by IPC.
  */
 import { setTimeout } from 'node:timers/promises'
 import { SessionEngine } from '../../../src/engines/remote/session-engine.ts'
 import { createLocks } from '../../../src/locks/create-locks.ts'
 
-const [url = '', ttl = '', pulse = ''] = process.argv.slice(2)
-const engine = await SessionEngine.open(url, { pulse: pulse === 'pulse' })
+const [url = '', ttl = '', thread = ''] = process.argv.slice(2)
+const engine = await SessionEngine.open(url, { heartbeatThread: thread === 'thread' })
 const locks = createLocks(engine, { owner: 'holder' })
 const lock = await locks.acquire('k', { ttl: Number(ttl) })
 let reason = ''
@@ -26,20 +26,20 @@ function block(ms: number): void {
 }
 
 /** What is confirmed while the main thread is blocked was said by another. */
-async function untilVouched(): Promise<void> {
+async function untilCovered(): Promise<void> {
   const { session } = engine
   for (;;) {
-    const before = session.vouchedAtMs
+    const before = session.confirmedAtMs
     block(2 * session.heartbeatMs)
-    if (session.vouchedAtMs > before) return
+    if (session.confirmedAtMs > before) return
     await setTimeout(session.heartbeatMs)
   }
 }
 
 process.on('message', (order: string) => {
   const [verb, ms] = order.split(':')
-  if (verb === 'vouched') {
-    void untilVouched().then(() => look('vouched'))
+  if (verb === 'covered') {
+    void untilCovered().then(() => look('covered'))
   } else if (verb === 'block') {
     block(Number(ms))
     look('block')

@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Acquire } from '../../../src/law/commands.ts'
-import type { Outcome } from '../../../src/law/outcomes.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import type { LockServerOptions } from '../../../src/server/lock-server.ts'
 import { StalledDisk } from '../../engines/embedded/stalled-disk.ts'
@@ -30,7 +29,7 @@ async function openStalled(options: Partial<LockServerOptions> = {}): Promise<St
 async function openClient({ client: open, disk }: StalledRig): Promise<RawClient> {
   const client = await open()
   client.ask(1, acquire('first', { session: client.session }))
-  await client.hears('outcome', 1)
+  await client.answer(1)
   disk.isStalled = true
   return client
 }
@@ -41,9 +40,12 @@ async function haveArrived({ disk, url }: StalledRig): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) expect((await fetch(`${url}/healthz`)).status).toBe(200)
 }
 
+/** The ids that were answered with an outcome. */
 function outcomes(client: RawClient): number[] {
-  return client.heard.filter(([name]) => name === 'outcome').map(([, id]) => id as number)
+  return client.heard.filter(([, { kind }]) => OUTCOMES.includes(kind)).map(([id]) => id)
 }
+
+const OUTCOMES: readonly string[] = ['granted', 'released', 'refused']
 
 it('while the disk stalls nobody is told of a grant, and the server is as healthy as ever', async () => {
   const rig = await openStalled()
@@ -54,9 +56,9 @@ it('while the disk stalls nobody is told of a grant, and the server is as health
   await haveArrived(rig)
   expect(outcomes(client)).toEqual([1])
   rig.disk.goOn()
-  await client.hears('outcome', 4)
-  expect((await client.hears('outcome', 2))[2]).toMatchObject({ kind: 'granted' })
-  expect((await client.hears('outcome', 3))[2]).toMatchObject({ kind: 'refused', code: 'held' })
+  await client.answer(4)
+  expect(await client.answer(2)).toMatchObject({ kind: 'granted' })
+  expect(await client.answer(3)).toMatchObject({ kind: 'refused', code: 'held' })
 })
 
 it('if the disk fails, everyone whose answer waited for it is told so', async () => {
@@ -68,13 +70,12 @@ it('if the disk fails, everyone whose answer waited for it is told so', async ()
   rig.disk.isFailing = true
   rig.disk.goOn()
   for (const id of [2, 3]) {
-    const [, , failure] = await client.hears('failure', id)
-    expect(failure).toMatchObject({ code: 'LOCK_STORAGE_FAILED', applied: 'maybe' })
+    expect(await client.answer(id)).toMatchObject({ code: 'LOCK_STORAGE_FAILED', applied: 'maybe' })
   }
   expect(outcomes(client)).toEqual([1])
 })
 
-it('a client that was cut off meanwhile hears its answers when it comes back', async () => {
+it('a client that was cut off meanwhile hears its answers when it comes back and asks again', async () => {
   const rig = await openStalled()
   const before = await openClient(rig)
   before.ask(2, acquire('k', { waitMs: 1_000 }))
@@ -82,8 +83,9 @@ it('a client that was cut off meanwhile hears its answers when it comes back', a
   before.cut()
   await before.closed
   rig.disk.goOn()
-  const after = await rig.client({ session: before.session, received: 1 })
-  expect((await after.hears('outcome', 2))[2]).toMatchObject({ kind: 'granted' })
+  const after = await rig.client({ session: before.session })
+  after.ask(2, acquire('k', { waitMs: 1_000 }))
+  expect(await after.answer(2)).toMatchObject({ kind: 'granted' })
 })
 
 it('a server that stops answers what was on its way to the disk', async () => {
@@ -93,7 +95,7 @@ it('a server that stops answers what was on its way to the disk', async () => {
   await haveArrived(rig)
   const closed = rig.server.close()
   rig.disk.goOn()
-  expect((await client.hears('outcome', 2))[2]).toMatchObject({ kind: 'granted' })
+  expect(await client.answer(2)).toMatchObject({ kind: 'granted' })
   await closed
 })
 
@@ -103,7 +105,7 @@ it('grants that are not durable yet count against the limit of holds', async () 
   for (const id of [2, 3, 4, 5]) client.ask(id, acquire(`k${id}`))
   await haveArrived(rig)
   rig.disk.goOn()
-  const heard = await Promise.all([2, 3, 4, 5].map((id) => client.hears('outcome', id)))
-  const kinds = heard.map(([, , outcome]) => (outcome as Outcome).kind)
+  const heard = await Promise.all([2, 3, 4, 5].map((id) => client.answer(id)))
+  const kinds = heard.map(({ kind }) => kind)
   expect(kinds).toEqual(['granted', 'granted', 'refused', 'refused'])
 })

@@ -1,8 +1,12 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { get } from 'node:https'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { LockClient } from '../../../src/client/lock-client.ts'
 import type { LockError } from '../../../src/engine/errors.ts'
 import { SessionEngine } from '../../../src/engines/remote/session-engine.ts'
-import { SessionPulse } from '../../../src/engines/remote/session-pulse.ts'
+import { HeartbeatThread } from '../../../src/engines/remote/heartbeat-thread.ts'
 import { connect } from '../../../src/locks/connect.ts'
 import type { TlsOptions } from '../../../src/locks/tls-options.ts'
 import type { LockServerOptions } from '../../../src/server/lock-server.ts'
@@ -145,27 +149,37 @@ it(
   GIVING_UP_MS,
 )
 
-describe('the thread that vouches for its process', () => {
+describe('the thread that sends heartbeats', () => {
   it('trusts the authority and shows the certificate that its process was given', async () => {
     const url = await openServer({ ca })
     const tls = { ca, cert, key }
-    await using engine = await SessionEngine.open(url, { tls, pulse: false })
-    const parts = { url: new URL(url), token: undefined, client: '', clock: new SystemClock() }
-    const pulse = new SessionPulse({ ...parts, tls, isOn: true })
-    pulse.session = { id: engine.session.id, heartbeatMs: 50 }
+    await using engine = await SessionEngine.open(url, { tls, heartbeatThread: false })
+    const address = { url, token: undefined, tls, client: '' }
+    const clock = new SystemClock()
+    const session = engine.session.id
+    const thread = new HeartbeatThread({ ...address, clock, session, heartbeatMs: 50 })
     try {
-      pulse.start()
-      await expect.poll(() => pulse.vouchedAtMs).toBeGreaterThan(0)
+      thread.start()
+      // That of the process itself, this one, and the one that asks.
+      await expect.poll(() => countConnections(tls), { timeout: 20_000 }).toBe(3)
     } finally {
-      await pulse.stop()
+      await thread.stop()
     }
   })
 })
 
+/** Open connections, that of the question included. */
+async function countConnections(tls: TlsOptions): Promise<number> {
+  const answer = get(`${served.server.url}/metrics`, { ...tls, agent: false })
+  const [response] = (await once(answer, 'response')) as [IncomingMessage]
+  const metrics = await text(response)
+  return Number(/^holdfast_http_connections (\d+)$/m.exec(metrics)?.[1])
+}
+
 describe('a session', () => {
   it('that cannot trust its server any more comes back when it can again', async () => {
     const url = await openServer()
-    await using engine = await SessionEngine.open(url, { tls: { ca }, pulse: false })
+    await using engine = await SessionEngine.open(url, { tls: { ca }, heartbeatThread: false })
     const { port } = served.server.address
     await served.server.close()
     const tls = makeCertificate({ name: 'wrong', issuer: another })

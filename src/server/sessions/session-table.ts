@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto'
+import type { WatchEvent } from '../../engine/engine.ts'
+import { createError } from '../../engine/errors.ts'
+import { GRACE_MS_MAX, ID_BYTES_MAX } from '../../engine/validation/limits.ts'
+import type { Outcome, Refused } from '../../law/outcomes.ts'
+import type { WaitingCommand } from '../../engine/waits/waiting-command.ts'
+import type { FrameSocket, FrameSocketEvents } from '../../protocol/session/frame-socket.ts'
+import { CLOSE_CODES } from '../../protocol/session/session-limits.ts'
+import type { Hello } from '../../protocol/session/session-message.ts'
+import type { Clock, Timer } from '../../time/clock.ts'
+import { SystemClock } from '../../time/system-clock.ts'
+import type { Log } from '../log/log.ts'
+import type { SessionMetrics } from '../metrics/session-metrics.ts'
+import { ClientSession } from './client-session.ts'
+import { HEARTBEAT_MS_MAX, HEARTBEATS_PER_GRACE, WIND_UP_MS_MAX } from './connection-limits.ts'
+import { type Caller, SessionConnection } from './session-connection.ts'
+
+export interface SessionTableParts {
+  /** Of graces. */
+  readonly clock: Clock
+  /** Of the sockets: real time. */
+  readonly socketClock: Clock
+  readonly sessionGraceMs: number
+  readonly metrics: SessionMetrics
+  readonly log: Log
+  /** Counts a watch of a principal, or throws where there are too many; returns how to say that it is over. */
+  readonly takeWatch: (principal: string | undefined) => () => void
+  /** A refusal with all that it said the first time. */
+  readonly complete: (
+    principal: string | undefined,
+    command: WaitingCommand,
+    refused: Refused,
+  ) => Outcome
+  /** Told of every error that becomes an answer, or keeps one from being given. */
+  readonly onFailure: (error: unknown) => void
+}
+
+const ID_BYTES = 16
+
+/** Every session that one server serves, and their connections. */
+export class SessionTable {
+  readonly #parts: SessionTableParts
+  readonly #graceMs: number
+  readonly #heartbeatMs: number
+  readonly #connections = new Set<SessionConnection>()
+  /** By the name that the engine knows. */
+  readonly #sessions = new Map<string, ClientSession>()
+  #sweep: Timer
+  #sweptAtMs: number
+  #isClosed = false
+
+  constructor(parts: SessionTableParts) {
+    this.#parts = parts
+    this.#graceMs = Math.min(parts.sessionGraceMs, GRACE_MS_MAX)
+    const heartbeatMs = Math.ceil(this.#graceMs / HEARTBEATS_PER_GRACE)
+    this.#heartbeatMs = Math.min(heartbeatMs, HEARTBEAT_MS_MAX)
+    this.#sweptAtMs = parts.socketClock.nowMs()
+    this.#sweep = this.#setSweep()
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  accept(caller: Caller, open: (events: FrameSocketEvents) => FrameSocket): void {
+    const { socketClock, metrics, takeWatch, onFailure } = this.#parts
+    const connection: SessionConnection = new SessionConnection({
+      ...{ caller, open, metrics, onFailure },
+      clock: socketClock,
+      graceMs: this.#graceMs,
+      heartbeatMs: this.#heartbeatMs,
+      takeWatch: () => takeWatch(caller.principal.name),
+      greet: (hello) => this.#greet(hello, caller),
+      onClosed: () => this.#connections.delete(connection),
+    })
+    this.#connections.add(connection)
+    if (this.#isClosed) dismiss(connection)
+  }
+
+  onEvent(event: WatchEvent): void {
+    if (event.kind === 'reset') {
+      for (const session of this.#sessions.values()) session.onReset()
+    } else if (event.session !== undefined) {
+      this.#sessions.get(event.session)?.onEvent(event)
+    }
+  }
+
+  /**
+   * Answers what was accepted, and tells clients to come back, here or to another server. What they hold and
+   * wait for stands.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#sweep.cancel()
+    for (const connection of this.#connections) connection.pause()
+    const sessions = [...this.#sessions.values()]
+    let onLate = (): void => {}
+    const late = new Promise<void>((resolve) => {
+      onLate = resolve
+    })
+    const timer = new SystemClock().setTimer(WIND_UP_MS_MAX, () => onLate())
+    await Promise.race([Promise.all(sessions.map((session) => session.settled())), late])
+    timer.cancel()
+    for (const session of sessions) session.stop()
+    this.#sessions.clear()
+    for (const connection of this.#connections) dismiss(connection)
+  }
+
+  async #greet(hello: Hello, caller: Caller): Promise<ClientSession | undefined> {
+    if (this.#isClosed) throw createError('LOCK_ENGINE_CLOSED', 'the server stops')
+    const id = hello.session !== undefined && isId(hello.session) ? hello.session : undefined
+    const known = id === undefined ? undefined : this.#sessions.get(caller.view.toStored(id))
+    if (known !== undefined) {
+      if (hello.isHeartbeatOnly !== true) {
+        this.#parts.metrics.resumed.value += 1
+        this.#note('resumed', caller.view.toStored(known.id), hello)
+      }
+      return known
+    }
+    if (hello.isHeartbeatOnly === true) return undefined
+    return this.#open(hello, caller, id)
+  }
+
+  async #open(hello: Hello, caller: Caller, id: string | undefined): Promise<ClientSession> {
+    const session = this.#create(id ?? randomBytes(ID_BYTES).toString('hex'), caller)
+    this.#note('opened', caller.view.toStored(session.id), hello)
+    if (id === undefined) return session
+    try {
+      await session.law.adopt()
+    } catch (error) {
+      session.abandon('gone')
+      throw error
+    }
+    if (session.isOver) {
+      throw createError('LOCK_ENGINE_UNAVAILABLE', 'the engine took longer than the grace')
+    }
+    return session
+  }
+
+  #create(id: string, { principal, engine, view }: Caller): ClientSession {
+    const { clock, socketClock, sessionGraceMs, metrics, log, complete, onFailure } = this.#parts
+    const stored = view.toStored(id)
+    const session = new ClientSession({
+      ...{ id, engine, view, onFailure },
+      graceMs: this.#graceMs,
+      complete: (command, refused) => complete(principal.name, command, refused),
+      setTimer: (onOver) => clock.setTimer(sessionGraceMs, onOver),
+      onEnded: (end) => {
+        metrics.ended[end].value += 1
+        log.debug('session ended', { session: stored, reason: end })
+        if (this.#sessions.get(stored) === session) this.#sessions.delete(stored)
+        for (const connection of session.heartbeats) {
+          connection.close(CLOSE_CODES.unknownSession, 'the session has ended')
+        }
+      },
+    })
+    // The engine may take its time to know it; its client is not silent meanwhile.
+    session.heardAtMs = socketClock.nowMs()
+    this.#sessions.set(stored, session)
+    metrics.opened.value += 1
+    return session
+  }
+
+  /** The name of a client is for operators alone, so a log is where it goes. */
+  #note(what: 'opened' | 'resumed', stored: string, { client }: Hello): void {
+    const { log } = this.#parts
+    log.debug(`session ${what}`, { session: stored, client: client.slice(0, ID_BYTES_MAX) })
+  }
+
+  #setSweep(): Timer {
+    return this.#parts.socketClock.setTimer(this.#heartbeatMs, () => {
+      this.#sweep = this.#setSweep()
+      this.#dropSilent()
+    })
+  }
+
+  /** A frozen or cut-off client keeps its socket open; it had its grace while nothing came. */
+  #dropSilent(): void {
+    const nowMs = this.#parts.socketClock.nowMs()
+    // A server that was stopped itself has not read yet what arrived meanwhile.
+    const wasAwake = nowMs - this.#sweptAtMs < 2 * this.#heartbeatMs
+    this.#sweptAtMs = nowMs
+    if (!wasAwake) return
+    for (const session of this.#sessions.values()) {
+      if (nowMs - session.heardAtMs <= this.#graceMs) continue
+      const { connection } = session
+      connection?.close(CLOSE_CODES.silent, 'nothing was heard')
+      session.abandon(connection === undefined ? 'gone' : 'silent')
+    }
+  }
+}
+
+function dismiss(connection: SessionConnection): void {
+  connection.close(CLOSE_CODES.stopping, 'come back')
+}
+
+function isId(text: string): boolean {
+  return text.length === ID_BYTES * 2 && /^[0-9a-f]+$/.test(text)
+}
