@@ -1,4 +1,4 @@
-import type { Locker } from './locker.ts'
+import type { Locker } from './contestants/locker.ts'
 import { RoundTimer } from './round-timer.ts'
 import type { Sample } from './scenario.ts'
 

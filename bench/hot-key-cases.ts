@@ -1,5 +1,5 @@
 import { drainHotKey, runHotKey } from './hot-key-workers.ts'
-import type { Locker, Lockers } from './locker.ts'
+import type { Locker, Lockers } from './contestants/locker.ts'
 import type { Contestant, Dose, Scenario } from './scenario.ts'
 
 export const AGAIN = '32, again and again'

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { GrantOrder } from './grant-order.ts'
 import { createKey } from './lock-names.ts'
-import type { Locker } from './locker.ts'
+import type { Locker } from './contestants/locker.ts'
 import { RoundTimer } from './round-timer.ts'
 import type { Sample } from './scenario.ts'
 

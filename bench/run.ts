@@ -5,12 +5,12 @@
  */
 import { availableParallelism } from 'node:os'
 import { parseBenchOptions, USAGE, type BenchOptions } from './bench-options.ts'
-import { keepResults, writeJson } from './kept-results.ts'
-import { renderScenario } from './report.ts'
+import { keepResults, writeJson } from './report/kept-results.ts'
+import { renderScenario } from './report/report.ts'
 import { runScenario } from './run-scenario.ts'
 import { loadScenario } from './scenario-list.ts'
 import { selectContestants } from './select-contestants.ts'
-import { type ScenarioSummary, type Summary, summarize } from './summary.ts'
+import { type ScenarioSummary, type Summary, summarize } from './report/summary.ts'
 
 async function run(options: BenchOptions): Promise<Summary> {
   const { dose } = options

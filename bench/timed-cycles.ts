@@ -1,5 +1,5 @@
 import type { CycleOptions } from './cycle-workers.ts'
-import type { Locker } from './locker.ts'
+import type { Locker } from './contestants/locker.ts'
 import { RoundTimer } from './round-timer.ts'
 import type { Sample } from './scenario.ts'
 

@@ -1,5 +1,5 @@
 import { createKeys } from './lock-names.ts'
-import type { Locker, Lockers } from './locker.ts'
+import type { Locker, Lockers } from './contestants/locker.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 import { runTimedCycles } from './timed-cycles.ts'
 

@@ -6,7 +6,7 @@ export {
   type ErrorClass,
   type ErrorCode,
   type ErrorEntry,
-} from './engine/error-catalogue.ts'
+} from './engine/errors/error-catalogue.ts'
 export {
   AbortedError,
   ConflictError,
@@ -20,7 +20,7 @@ export {
   NotFoundError,
   TimeoutError,
   UnavailableError,
-} from './engine/errors.ts'
+} from './engine/errors/errors.ts'
 export type {
   HistoryEnd,
   HistoryEntry,
@@ -30,12 +30,12 @@ export type {
   RememberedReply,
   WaiterReply,
 } from './engine/queries.ts'
-export type { Coordination } from './law/settings.ts'
-export type { Mode, Namespace } from './law/view.ts'
+export type { Coordination } from './law/model/settings.ts'
+export type { Mode, Namespace } from './law/model/view.ts'
 export { connect } from './locks/connect.ts'
 export { createLocks } from './locks/create-locks.ts'
-export type { Duration } from './locks/durations.ts'
-export type { LockHandle } from './locks/lock-handle.ts'
+export type { Duration } from './locks/options/durations.ts'
+export type { LockHandle } from './locks/lease/lock-handle.ts'
 export type {
   AcquireOptions,
   BeginNowOptions,
@@ -55,10 +55,10 @@ export type {
   UnrefOptions,
   WaitOptions,
   WatchOptions,
-} from './locks/lock-options.ts'
-export type { LockSet } from './locks/lock-set.ts'
+} from './locks/options/lock-options.ts'
+export type { LockSet } from './locks/lease/lock-set.ts'
 export type { Locks, WithLock } from './locks/locks.ts'
-export type { LossReason } from './locks/lost-error.ts'
+export type { LossReason } from './locks/lease/lost-error.ts'
 export type {
   BeginNowOutcome,
   BeginOutcome,
@@ -66,7 +66,7 @@ export type {
   OnceOutcome,
   OperationHandle,
   OperationResult,
-} from './locks/operation-handle.ts'
-export type { TlsOptions } from './locks/tls-options.ts'
+} from './locks/operations/operation-handle.ts'
+export type { TlsOptions } from './locks/options/tls-options.ts'
 export type { LockWatch } from './locks/watch-stream.ts'
 export type { Clock, Timer } from './time/clock.ts'

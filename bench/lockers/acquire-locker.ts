@@ -1,5 +1,5 @@
 import { connect } from 'holdfast'
-import type { Locker } from '../locker.ts'
+import type { Locker } from '../contestants/locker.ts'
 
 export async function openAcquireLocker(url: string): Promise<Locker> {
   const locks = await connect(url)

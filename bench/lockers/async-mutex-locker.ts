@@ -1,5 +1,5 @@
 import { Mutex } from 'async-mutex'
-import type { Locker } from '../locker.ts'
+import type { Locker } from '../contestants/locker.ts'
 
 /** One mutex per key, as its users do it; they stay in the map, which is the cheapest way. */
 export function createAsyncMutexLocker(): Locker {

@@ -1,5 +1,5 @@
 import type { LockEngine } from 'holdfast/engine'
-import type { Locker } from '../locker.ts'
+import type { Locker } from '../contestants/locker.ts'
 
 /** The engine without the library in front of it. Every cycle has an owner of its own, as there. */
 export function createEngineLocker(engine: LockEngine): Locker {

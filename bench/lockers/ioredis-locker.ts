@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { type Cycle, TTL_MS } from '../locker.ts'
+import { type Cycle, TTL_MS } from '../contestants/locker.ts'
 
 const USUAL_RETRY_MS = 100
 const RELEASE = `

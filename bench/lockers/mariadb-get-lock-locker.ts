@@ -1,5 +1,5 @@
 import { createPool, type PoolConnection, type RowDataPacket } from 'mysql2/promise'
-import type { Locker } from '../locker.ts'
+import type { Locker } from '../contestants/locker.ts'
 
 /** It has no word for ever. */
 const WAIT_S = 3_600

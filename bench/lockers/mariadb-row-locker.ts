@@ -1,7 +1,7 @@
 import { createPool, type ResultSetHeader } from 'mysql2/promise'
-import { type Locker, TTL_MS } from '../locker.ts'
-import { createRowLockCycle } from '../row-lock.ts'
-import type { SqlLockerOptions } from '../sql-locker-options.ts'
+import { type Locker, TTL_MS } from '../contestants/locker.ts'
+import { createRowLockCycle } from '../contestants/row-lock.ts'
+import type { SqlLockerOptions } from '../contestants/sql-locker-options.ts'
 
 const CREATE = `
 CREATE TABLE IF NOT EXISTS row_locks (

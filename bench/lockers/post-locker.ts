@@ -1,5 +1,5 @@
-import { JsonPoster } from '../json-post.ts'
-import type { Locker } from '../locker.ts'
+import { JsonPoster } from '../contestants/json-post.ts'
+import type { Locker } from '../contestants/locker.ts'
 
 const WAIT_MS = 600_000
 

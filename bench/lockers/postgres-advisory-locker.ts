@@ -1,5 +1,5 @@
-import type { Locker } from '../locker.ts'
-import { createPostgresPool } from '../postgres-pool.ts'
+import type { Locker } from '../contestants/locker.ts'
+import { createPostgresPool } from '../contestants/postgres-pool.ts'
 
 const ACQUIRE = { name: 'acquire', text: 'SELECT pg_advisory_lock(hashtextextended($1, 0))' }
 const RELEASE = { name: 'release', text: 'SELECT pg_advisory_unlock(hashtextextended($1, 0))' }

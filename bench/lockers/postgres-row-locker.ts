@@ -1,7 +1,7 @@
-import { type Locker, TTL_MS } from '../locker.ts'
-import { createPostgresPool } from '../postgres-pool.ts'
-import { createRowLockCycle } from '../row-lock.ts'
-import type { SqlLockerOptions } from '../sql-locker-options.ts'
+import { type Locker, TTL_MS } from '../contestants/locker.ts'
+import { createPostgresPool } from '../contestants/postgres-pool.ts'
+import { createRowLockCycle } from '../contestants/row-lock.ts'
+import type { SqlLockerOptions } from '../contestants/sql-locker-options.ts'
 
 const CREATE = `
 CREATE TABLE IF NOT EXISTS row_locks (

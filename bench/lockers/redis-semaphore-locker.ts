@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import { Mutex } from 'redis-semaphore'
-import { type Cycle, TTL_MS } from '../locker.ts'
+import { type Cycle, TTL_MS } from '../contestants/locker.ts'
 
 export function createRedisSemaphoreCycle(client: Redis, retryMs: number | undefined): Cycle {
   const retry = retryMs === undefined ? {} : { retryInterval: retryMs }

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
 import Redlock from 'redlock'
-import { type Cycle, TTL_MS } from '../locker.ts'
+import { type Cycle, TTL_MS } from '../contestants/locker.ts'
 
 /** Its default is to give up after ten tries, which the waiters of the bench must not. */
 const FOR_EVER = -1

@@ -2,10 +2,10 @@ import { LockFactory } from '@verrou/core'
 import { kyselyStore } from '@verrou/core/drivers/kysely'
 import { type Dialect, Kysely, MysqlDialect, PostgresDialect } from 'kysely'
 import { createPool } from 'mysql2'
-import { type Cycle, type Locker, TTL_MS } from '../locker.ts'
-import { createPostgresPool } from '../postgres-pool.ts'
-import type { SqlLockerOptions } from '../sql-locker-options.ts'
-import { createVerrouRetry } from '../verrou-retry.ts'
+import { type Cycle, type Locker, TTL_MS } from '../contestants/locker.ts'
+import { createPostgresPool } from '../contestants/postgres-pool.ts'
+import type { SqlLockerOptions } from '../contestants/sql-locker-options.ts'
+import { createVerrouRetry } from '../contestants/verrou-retry.ts'
 
 /** verrou's own table and statements, through Kysely. */
 export async function openVerrouSqlLocker(url: string, options: SqlLockerOptions): Promise<Locker> {

@@ -1,6 +1,6 @@
 import { drainHotKey, runHotKey } from '../hot-key-workers.ts'
-import type { Locker } from '../locker.ts'
-import { MEMORY_LOCKERS, type MemoryLockerName } from '../memory-lockers.ts'
+import type { Locker } from '../contestants/locker.ts'
+import { MEMORY_LOCKERS, type MemoryLockerName } from '../contestants/memory-lockers.ts'
 import type { Comparison, Contestant, Sample, Scenario } from '../scenario.ts'
 
 type Measure = (locker: Locker, durationMs: number) => Promise<Sample>

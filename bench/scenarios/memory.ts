@@ -1,6 +1,6 @@
 import type { Mutex } from 'async-mutex'
 import { importEmbeddedEngine } from '../built-package.ts'
-import { formatCount } from '../format-figures.ts'
+import { formatCount } from '../report/format-figures.ts'
 import { createKey, createOwner } from '../lock-names.ts'
 import { RoundTimer } from '../round-timer.ts'
 import type { Contestant, Dose, Sample, Scenario } from '../scenario.ts'

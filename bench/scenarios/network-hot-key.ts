@@ -10,8 +10,8 @@ import {
   SESSION_EACH,
   TUNED_RETRY_MS,
   tuned,
-} from '../network-lockers.ts'
-import { REDIS_LIBRARIES } from '../redis-lockers.ts'
+} from '../contestants/network-lockers.ts'
+import { REDIS_LIBRARIES } from '../contestants/redis-lockers.ts'
 import type { Comparison, Dose, Scenario } from '../scenario.ts'
 
 function listComparisons(once: string): Comparison[] {

@@ -9,7 +9,7 @@ import {
   POST,
   REDIS_LOCKERS,
   SESSION,
-} from '../network-lockers.ts'
+} from '../contestants/network-lockers.ts'
 import type { Comparison, Scenario } from '../scenario.ts'
 import {
   ALONE,

@@ -1,7 +1,7 @@
 import type { LockEngine } from 'holdfast/engine'
 import { importEmbeddedEngine } from '../built-package.ts'
 import { runCycles } from '../cycle-workers.ts'
-import { formatCount } from '../format-figures.ts'
+import { formatCount } from '../report/format-figures.ts'
 import { createKey, createKeys, createOwner } from '../lock-names.ts'
 import { createEngineLocker } from '../lockers/engine-locker.ts'
 import { RoundTimer } from '../round-timer.ts'

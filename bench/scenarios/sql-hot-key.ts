@@ -1,5 +1,5 @@
 import { AGAIN, countWorkers, createHotKeyContestants, nameOnceCase } from '../hot-key-cases.ts'
-import type { Lockers } from '../locker.ts'
+import type { Lockers } from '../contestants/locker.ts'
 import type { Comparison, Dose, Scenario } from '../scenario.ts'
 import {
   createServerLockers,
@@ -15,7 +15,7 @@ import {
   type ServerName,
   SQL_RETRY_MS,
   SQLITE_LOCKER,
-} from '../sql-lockers.ts'
+} from '../contestants/sql-lockers.ts'
 
 function createLockers(database: ServerName, dose: Dose): Lockers {
   return {

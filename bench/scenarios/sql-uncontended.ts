@@ -1,4 +1,4 @@
-import type { Lockers } from '../locker.ts'
+import type { Lockers } from '../contestants/locker.ts'
 import type { Comparison, Scenario } from '../scenario.ts'
 import {
   createServerLockers,
@@ -10,7 +10,7 @@ import {
   SERVER_NAMES,
   type ServerName,
   SQLITE_LOCKER,
-} from '../sql-lockers.ts'
+} from '../contestants/sql-lockers.ts'
 import {
   ALONE,
   CONCURRENCY_MAX,

@@ -1,6 +1,6 @@
 import { runCycles } from '../cycle-workers.ts'
 import { createKeys } from '../lock-names.ts'
-import { MEMORY_LOCKERS, type MemoryLockerName } from '../memory-lockers.ts'
+import { MEMORY_LOCKERS, type MemoryLockerName } from '../contestants/memory-lockers.ts'
 import type { Comparison, Contestant, Scenario } from '../scenario.ts'
 
 const KEYS = 1024

@@ -1,7 +1,7 @@
-import { formatCount } from '../format-figures.ts'
+import { formatCount } from '../report/format-figures.ts'
 import { runHotKey } from '../hot-key-workers.ts'
-import type { Locker } from '../locker.ts'
-import { MEMORY_LOCKERS, type MemoryLockerName } from '../memory-lockers.ts'
+import type { Locker } from '../contestants/locker.ts'
+import { MEMORY_LOCKERS, type MemoryLockerName } from '../contestants/memory-lockers.ts'
 import type { Comparison, Contestant, Dose, Scenario } from '../scenario.ts'
 
 const OURS: readonly MemoryLockerName[] = ['engine alone', 'withLock']

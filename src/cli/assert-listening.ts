@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { createError } from '../engine/errors.ts'
+import { createError } from '../engine/errors/errors.ts'
 
 const HTTP_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 /** A server that takes longer to answer the phone is left to the engine, which is patient. */

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import { isLockError, type LockError } from '../engine/errors.ts'
+import { isLockError, type LockError } from '../engine/errors/errors.ts'
 import { UsageError } from './usage-error.ts'
 
 export interface ExitCode {

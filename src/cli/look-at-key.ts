@@ -1,5 +1,5 @@
 import type { InspectReply } from '../engine/queries.ts'
-import type { InspectOptions } from '../locks/lock-options.ts'
+import type { InspectOptions } from '../locks/options/lock-options.ts'
 import type { Locks } from '../locks/locks.ts'
 
 export interface LookedAt {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { isLockError } from '../engine/errors.ts'
-import { escapeControls } from '../server/log/escape-controls.ts'
+import { isLockError } from '../engine/errors/errors.ts'
+import { escapeControls } from '../server/observe/escape-controls.ts'
 import type { CliIo } from './cli-io.ts'
 import { COMMANDS, type ListedCommand } from './command-list.ts'
 import { EXIT_CODES, exitCodeOfError } from './exit-codes.ts'

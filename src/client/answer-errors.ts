@@ -1,7 +1,7 @@
-import { type ErrorCode, knownCode } from '../engine/error-catalogue.ts'
-import { createError, isLockError, type LockError } from '../engine/errors.ts'
-import { codeOfRefusal } from '../locks/refusal-errors.ts'
-import { codeOfStatus } from '../protocol/json/status-code.ts'
+import { type ErrorCode, knownCode } from '../engine/errors/error-catalogue.ts'
+import { createError, isLockError, type LockError } from '../engine/errors/errors.ts'
+import { codeOfRefusal } from '../locks/request/refusal-errors.ts'
+import { codeOfStatus } from '../wire/json/status-code.ts'
 
 /** What a server has said, whatever it is. */
 export interface Answer {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type SseMessage, SseReader } from '../protocol/sse/sse-reader.ts'
+import { type SseMessage, SseReader } from '../wire/sse/sse-reader.ts'
 import type { Clock, Timer } from '../time/clock.ts'
 
 export interface EventReaderOptions {

@@ -1,8 +1,8 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { createError } from '../engine/errors.ts'
-import { describeTlsFailure, explainHangUp } from '../protocol/tls-failure.ts'
+import { createError } from '../engine/errors/errors.ts'
+import { describeTlsFailure, explainHangUp } from '../wire/tls-failure.ts'
 import { type Answer, toAnswerError } from './answer-errors.ts'
 import type { LockClientSettings } from './lock-client-options.ts'
 

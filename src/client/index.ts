@@ -7,4 +7,4 @@ export {
 export type { LockClientOptions } from './lock-client-options.ts'
 export type { LockResult, UnlockResult } from './lock-result.ts'
 export type { LockRequest } from './operation-request.ts'
-export type { NodeStatus, ReferencesAnswer, UnrefAnswer } from '../protocol/json/operation-body.ts'
+export type { NodeStatus, ReferencesAnswer, UnrefAnswer } from '../wire/json/operation-body.ts'

@@ -1,6 +1,6 @@
-import { createError } from '../engine/errors.ts'
-import { type Duration, parseDuration } from '../locks/durations.ts'
-import { parseTlsOptions, type TlsOptions } from '../locks/tls-options.ts'
+import { createError } from '../engine/errors/errors.ts'
+import { type Duration, parseDuration } from '../locks/options/durations.ts'
+import { parseTlsOptions, type TlsOptions } from '../locks/options/tls-options.ts'
 import type { Clock } from '../time/clock.ts'
 import { SystemClock } from '../time/system-clock.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { createError, isLockError } from '../engine/errors.ts'
+import { createError, isLockError } from '../engine/errors/errors.ts'
 import { VALUE_BYTES_MAX } from '../engine/validation/limits.ts'
-import { toJsonText } from '../locks/json-text.ts'
-import type { NodeStatus, ReferencesAnswer, UnrefAnswer } from '../protocol/json/operation-body.ts'
+import { toJsonText } from '../locks/operations/json-text.ts'
+import type { NodeStatus, ReferencesAnswer, UnrefAnswer } from '../wire/json/operation-body.ts'
 import { toAnswerError } from './answer-errors.ts'
 import type { Call } from './http-caller.ts'
 import {

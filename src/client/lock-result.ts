@@ -1,4 +1,4 @@
-import type { LockError } from '../engine/errors.ts'
+import type { LockError } from '../engine/errors/errors.ts'
 
 /** What becomes of a request for a lock: exactly one of the three is there. */
 export interface LockResult {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { createError, isLockError } from '../engine/errors.ts'
+import { createError, isLockError } from '../engine/errors/errors.ts'
 import type { Timer } from '../time/clock.ts'
 import { type Answer, toAnswerError } from './answer-errors.ts'
 import { toAborted } from './http-caller.ts'

@@ -1,4 +1,4 @@
-import { createError } from '../engine/errors.ts'
+import { createError } from '../engine/errors/errors.ts'
 import { isPassing } from './answer-errors.ts'
 import { EventReader } from './event-reader.ts'
 import type { HttpCaller } from './http-caller.ts'

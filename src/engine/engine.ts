@@ -1,7 +1,7 @@
-import type { Command } from '../law/commands.ts'
-import type { LawEvent } from '../law/events.ts'
-import type { OutcomeOf } from '../law/outcomes.ts'
-import type { HoldEnd } from '../law/view.ts'
+import type { Command } from '../law/model/commands.ts'
+import type { LawEvent } from '../law/model/events.ts'
+import type { OutcomeOf } from '../law/model/outcomes.ts'
+import type { HoldEnd } from '../law/model/view.ts'
 import type { Capabilities } from './capabilities.ts'
 import type { Query, ReplyOf } from './queries.ts'
 

@@ -1,4 +1,4 @@
-import type { HoldEnd } from '../law/view.ts'
+import type { HoldEnd } from '../law/model/view.ts'
 import type { HistoryEnd } from './queries.ts'
 
 /** What a history keeps, on every engine that has one, each with its reason. */

@@ -1,4 +1,4 @@
-import type { LawSettings } from '../law/settings.ts'
+import type { LawSettings } from '../law/model/settings.ts'
 
 /** The settings that decide what a lock does. Servers that share an engine have to agree on these. */
 type SharedLaw = Pick<

@@ -1,4 +1,4 @@
-import type { Mode, Namespace } from '../law/view.ts'
+import type { Mode, Namespace } from '../law/model/view.ts'
 
 /** What can be read from an engine. */
 

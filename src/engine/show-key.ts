@@ -1,5 +1,5 @@
 import { leaseAtMsOf } from '../law/hold-steps.ts'
-import type { Hold, KeyView, Reference, Remembered, Waiter } from '../law/view.ts'
+import type { Hold, KeyView, Reference, Remembered, Waiter } from '../law/model/view.ts'
 import type { HolderReply, ReferencesReply, RememberedReply, WaiterReply } from './queries.ts'
 
 /** What queries show of a key, the same from every engine. */

@@ -1,6 +1,6 @@
 import type { WatchEvent, WatchFilter, Watching, WatchListener } from './engine.ts'
-import type { LawEvent } from '../law/events.ts'
-import type { Namespace } from '../law/view.ts'
+import type { LawEvent } from '../law/model/events.ts'
+import type { Namespace } from '../law/model/view.ts'
 
 interface Watcher {
   readonly prefix: string | undefined

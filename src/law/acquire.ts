@@ -1,9 +1,9 @@
-import type { Acquire } from './commands.ts'
+import type { Acquire } from './model/commands.ts'
 import { findCycle } from './deadlock.ts'
 import type { Decision, Draft } from './draft.ts'
 import { type Claim, renewHold, showHolders, toGranted, withStepsTaken } from './hold-steps.ts'
-import { JOINED_PER_STANDING_MAX } from './limits.ts'
-import type { Outcome, Refused } from './outcomes.ts'
+import { JOINED_PER_STANDING_MAX } from './model/limits.ts'
+import type { Outcome, Refused } from './model/outcomes.ts'
 import {
   countPasses,
   decideAgain,
@@ -14,8 +14,8 @@ import {
   rememberAnswer,
 } from './queue.ts'
 import { NO_SESSION } from './sessions.ts'
-import type { LawSettings } from './settings.ts'
-import type { Ended, Mode, Waiter } from './view.ts'
+import type { LawSettings } from './model/settings.ts'
+import type { Ended, Mode, Waiter } from './model/view.ts'
 
 /** A claim, and how long and in which way its owner is willing to wait for it. */
 export interface Ask extends Claim {
@@ -37,7 +37,7 @@ export function acquire(draft: Draft, command: Acquire): Decision {
   if (invalid !== undefined) return refuse(draft, ask, invalid)
   const hold = draft.hold(ask.owner)
   const answer =
-    hold === undefined ? decideForStranger(draft, ask) : decideForHolder(draft, hold, ask)
+    hold === undefined ? decideForNonHolder(draft, ask) : decideForHolder(draft, hold, ask)
   if (answer === 'grant') {
     const taken = hold && withStepsTaken(hold)
     const granted = grantClaim(draft, taken, { claim: ask, claimByMs: null })
@@ -174,7 +174,7 @@ export function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
  * Granted if it fits beside every hold and no one is queued: nobody passes who waits. One that is
  * willing to wait, and would stand at the head of all lanes, is granted as the queue would do it.
  */
-export function decideForStranger(draft: Draft, ask: Ask): 'grant' | 'wait' | Refused {
+export function decideForNonHolder(draft: Draft, ask: Ask): 'grant' | 'wait' | Refused {
   if (!isCompatible(draft, ask)) return refuseCrowded(draft, ask) ?? 'wait'
   if (draft.queueLength === 0) return 'grant'
   if (ask.waitMs <= 0 || !isNextInLine(draft, ask.lane)) return 'wait'

@@ -1,12 +1,12 @@
 import { keepPlace, NONE_JOINED } from './acquire.ts'
-import type { Cancel, CancelReason, Entrust, HangUp, Leave, Withdraw } from './commands.ts'
+import type { Cancel, CancelReason, Entrust, HangUp, Leave, Withdraw } from './model/commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import { copyHold, dropStep, toGranted } from './hold-steps.ts'
 import { ownerOf } from './operations.ts'
 import { dismiss, moveQueue } from './queue.ts'
-import { endByOthers, refuseStranger } from './release.ts'
+import { endByOthers, refuseNonHolder } from './release.ts'
 import { losesHolds, losesPlaces } from './sessions.ts'
-import type { HoldEnd, Step } from './view.ts'
+import type { HoldEnd, Step } from './model/view.ts'
 
 /**
  * Give up requests of an owner: their places, and grants that the owner has not taken. A request that the
@@ -155,7 +155,7 @@ export function hangUp(draft: Draft, { owner, requestId }: HangUp): Decision {
 export function entrust(draft: Draft, { owner, requestId }: Entrust): Decision {
   const hold = draft.hold(owner)
   const step = hold?.steps.find((one) => requestId === undefined || one.requestId === requestId)
-  if (hold === undefined || step === undefined) return draft.decided(refuseStranger(draft, owner))
+  if (hold === undefined || step === undefined) return draft.decided(refuseNonHolder(draft, owner))
   if (step.claimByMs !== null) {
     const entrusted = { ...step, claimByMs: Number.POSITIVE_INFINITY }
     const steps = hold.steps.map((one) => (one === step ? entrusted : one))

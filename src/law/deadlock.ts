@@ -1,6 +1,6 @@
 import type { Draft } from './draft.ts'
-import { CYCLE_SEARCH_STEPS_MAX } from './limits.ts'
-import type { Hold, KeyView, WaitGraph, Waiter } from './view.ts'
+import { CYCLE_SEARCH_STEPS_MAX } from './model/limits.ts'
+import type { Hold, KeyView, WaitGraph, Waiter } from './model/view.ts'
 
 /**
  * Doomed waits.

@@ -1,13 +1,13 @@
 import { acquire } from './acquire.ts'
 import { unreachable } from './assert.ts'
 import { cancel, entrust, hangUp, leave, withdraw } from './cancel.ts'
-import type { KeyCommand } from './commands.ts'
+import type { KeyCommand } from './model/commands.ts'
 import { type Decision, Draft } from './draft.ts'
 import { expire } from './expire.ts'
 import { begin, finish, unref } from './operations.ts'
 import { force, release, renew } from './release.ts'
-import { decideShortly } from './short-form.ts'
-import type { KeyView } from './view.ts'
+import { decideFast } from './fast-path.ts'
+import type { KeyView } from './model/view.ts'
 
 export type { Decision } from './draft.ts'
 
@@ -19,10 +19,10 @@ export type Law = typeof decide
  * answered and what is told. Nothing else decides anything about a lock, and nothing else goes in.
  */
 export function decide(view: KeyView, command: KeyCommand, nowMs: number): Decision {
-  return decideShortly(view, command, nowMs) ?? decideInFull(view, command, nowMs)
+  return decideFast(view, command, nowMs) ?? decideInFull(view, command, nowMs)
 }
 
-/** The whole law. `decideShortly` says the same wherever it says anything. */
+/** The whole law. `decideFast` says the same wherever it says anything. */
 export function decideInFull(view: KeyView, command: KeyCommand, nowMs: number): Decision {
   const draft = new Draft(view, nowMs)
   const expired = expire(draft)

@@ -1,5 +1,5 @@
 import { SmallMap } from './small-map.ts'
-import type { Hold, Waiter } from './view.ts'
+import type { Hold, Waiter } from './model/view.ts'
 
 /**
  * What a decision has changed so far beyond one hold, laid over the view. Made when first needed: the

@@ -1,10 +1,10 @@
-import type { Change } from './changes.ts'
+import type { Change } from './model/changes.ts'
 import { DraftOverlay } from './draft-overlay.ts'
-import type { EventKind, LawEvent } from './events.ts'
-import { ENDED_REMEMBERED_MS } from './limits.ts'
-import type { Outcome } from './outcomes.ts'
+import type { EventKind, LawEvent } from './model/events.ts'
+import { ENDED_REMEMBERED_MS } from './model/limits.ts'
+import type { Outcome } from './model/outcomes.ts'
 import { ResourceDraft } from './resource-draft.ts'
-import type { Ended, Hold, HoldEnd, KeyView, Verb, Waiter } from './view.ts'
+import type { Ended, Hold, HoldEnd, KeyView, Verb, Waiter } from './model/view.ts'
 
 /** What the law answers: what changes, in order; what the asker is told; what watchers are told. */
 export interface Decision {

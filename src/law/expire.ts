@@ -3,7 +3,7 @@ import type { Draft } from './draft.ts'
 import { copyHold, leaseAtMsOf, showHolders } from './hold-steps.ts'
 import { dismiss, moveQueue } from './queue.ts'
 import { endByOthers } from './release.ts'
-import type { Hold, Waiter } from './view.ts'
+import type { Hold, Waiter } from './model/view.ts'
 
 /**
  * What comes before every command on a key, and by itself when time passes: holds whose lease has

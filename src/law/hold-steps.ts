@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts'
-import type { LawEvent } from './events.ts'
-import { HOLDERS_SHOWN_MAX } from './limits.ts'
-import type { Granted, HolderShown } from './outcomes.ts'
+import type { LawEvent } from './model/events.ts'
+import { HOLDERS_SHOWN_MAX } from './model/limits.ts'
+import type { Granted, HolderShown } from './model/outcomes.ts'
 import type {
   Ended,
   EndedAnswer,
@@ -11,7 +11,7 @@ import type {
   Mode,
   OperationFacts,
   Step,
-} from './view.ts'
+} from './model/view.ts'
 
 /**
  * How a hold begins, grows, shrinks and ends, step by step. Every grant passes through here, whether

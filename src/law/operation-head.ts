@@ -1,8 +1,8 @@
 import type { Draft } from './draft.ts'
-import { ENDED_REMEMBERED_MS, TYPES_PER_RESOURCE_MAX } from './limits.ts'
-import type { Refused, Skip } from './outcomes.ts'
-import type { LawSettings } from './settings.ts'
-import type { OperationFacts } from './view.ts'
+import { ENDED_REMEMBERED_MS, TYPES_PER_RESOURCE_MAX } from './model/limits.ts'
+import type { Refused, Skip } from './model/outcomes.ts'
+import type { LawSettings } from './model/settings.ts'
+import type { OperationFacts } from './model/view.ts'
 
 /**
  * What an operation is answered instead of the lock: that the resource is in use, or that the work is

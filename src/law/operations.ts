@@ -1,6 +1,6 @@
 import {
   type Ask,
-  decideForStranger,
+  decideForNonHolder,
   askAgain,
   enqueue,
   laneOf,
@@ -11,14 +11,14 @@ import {
   withJoined,
 } from './acquire.ts'
 import { assert } from './assert.ts'
-import type { Begin, Finish, Unref } from './commands.ts'
+import type { Begin, Finish, Unref } from './model/commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import { copyHold, dropStep, renewHold, showHolders, toGranted } from './hold-steps.ts'
 import { decideOperationHead, refuseReference, skip } from './operation-head.ts'
-import type { Outcome, Refused } from './outcomes.ts'
+import type { Outcome, Refused } from './model/outcomes.ts'
 import { dismiss, grantClaim, moveQueue, rememberAnswer } from './queue.ts'
-import { isStale, refuseForGood, refuseStranger, STALE_TOKEN } from './release.ts'
-import type { Hold, OperationFacts } from './view.ts'
+import { isStale, refuseForGood, refuseNonHolder, STALE_TOKEN } from './release.ts'
+import type { Hold, OperationFacts } from './model/view.ts'
 
 /** An operation is a write lock on its resource plus a memory of what has been done. */
 export function begin(draft: Draft, command: Begin): Decision {
@@ -34,7 +34,7 @@ export function begin(draft: Draft, command: Begin): Decision {
     rememberAnswer(draft, ask, answer)
     return draft.decided(answer)
   }
-  if (decideForStranger(draft, ask) === 'grant') {
+  if (decideForNonHolder(draft, ask) === 'grant') {
     return draft.decided(grantClaim(draft, undefined, { claim: ask, claimByMs: null }))
   }
   const refusal = refuseBusy(draft)
@@ -129,7 +129,7 @@ export function finish(draft: Draft, command: Finish): Decision {
   const hold = draft.hold(owner)
   if (hold?.operation === undefined) {
     const release = { owner, requestId, token, mode: 'write' } as const
-    return refuseForGood(draft, release, refuseStranger(draft, owner))
+    return refuseForGood(draft, release, refuseNonHolder(draft, owner))
   }
   if (isStale(hold, token)) return draft.decided(STALE_TOKEN)
   const [step] = hold.steps

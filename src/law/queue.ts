@@ -7,11 +7,11 @@ import {
   isRemembered,
   showHolders,
 } from './hold-steps.ts'
-import { LANE_PASSES_MAX, STEPS_PER_HOLD_MAX } from './limits.ts'
+import { LANE_PASSES_MAX, STEPS_PER_HOLD_MAX } from './model/limits.ts'
 import { decideOperationHead } from './operation-head.ts'
-import type { Granted, Outcome, Refused } from './outcomes.ts'
-import type { LawSettings } from './settings.ts'
-import type { EndedAnswer, EndedCode, Hold, Waiter } from './view.ts'
+import type { Granted, Outcome, Refused } from './model/outcomes.ts'
+import type { LawSettings } from './model/settings.ts'
+import type { EndedAnswer, EndedCode, Hold, Waiter } from './model/view.ts'
 
 /**
  * How the queue moves: after any change, while the head can be granted it is granted. A waiting upgrader

@@ -1,5 +1,5 @@
 import { assert } from './assert.ts'
-import type { Force, Release, Renew } from './commands.ts'
+import type { Force, Release, Renew } from './model/commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import {
   dropStep,
@@ -9,10 +9,10 @@ import {
   toReleasedEvent,
   withStepsTaken,
 } from './hold-steps.ts'
-import type { Refused, Released } from './outcomes.ts'
+import type { Refused, Released } from './model/outcomes.ts'
 import { replayEnded } from './acquire.ts'
 import { moveQueue } from './queue.ts'
-import type { Hold, Mode } from './view.ts'
+import type { Hold, Mode } from './model/view.ts'
 
 /** Give up one step. With reads left under the last write this is a downgrade, and nobody gets between. */
 export function release(draft: Draft, command: Release): Decision {
@@ -21,7 +21,7 @@ export function release(draft: Draft, command: Release): Decision {
   if (ended !== undefined) return draft.decided(replayEnded(ended, command.mode))
   const hold = draft.hold(owner)
   const mode = command.mode ?? (hold !== undefined && hold.writes > 0 ? 'write' : 'read')
-  if (hold === undefined) return refuseForGood(draft, command, refuseStranger(draft, owner))
+  if (hold === undefined) return refuseForGood(draft, command, refuseNonHolder(draft, owner))
   if (countOf(hold, mode) === 0) return refuseForGood(draft, command, NOT_HOLDER)
   if (isStale(hold, command.token)) return draft.decided(STALE_TOKEN)
   const answer = releaseStep(draft, hold, mode)
@@ -49,7 +49,7 @@ function releaseStep(draft: Draft, hold: Hold, mode: Mode): Released {
 /** Make a lease later; a lease that has passed stays passed. */
 export function renew(draft: Draft, command: Renew): Decision {
   const hold = draft.hold(command.owner)
-  if (hold === undefined) return draft.decided(refuseStranger(draft, command.owner))
+  if (hold === undefined) return draft.decided(refuseNonHolder(draft, command.owner))
   if (isStale(hold, command.token)) return draft.decided(STALE_TOKEN)
   const { token, leaseAtMs } = renewHold(draft, hold, command.ttlMs)
   return draft.decided({ kind: 'renewed', token, leaseMs: leaseAtMs - draft.nowMs })
@@ -86,7 +86,7 @@ const NOT_HOLDER: NotHolder = Object.freeze({ kind: 'refused', code: 'not_holder
 export const STALE_TOKEN: Refused = Object.freeze({ kind: 'refused', code: 'stale_token' })
 
 /** Not a holder, and, where that is remembered, how it ceased to be one. */
-export function refuseStranger(draft: Draft, owner: string): NotHolder {
+export function refuseNonHolder(draft: Draft, owner: string): NotHolder {
   const end = draft.lastEnd(owner)
   return end === undefined ? NOT_HOLDER : { ...NOT_HOLDER, end }
 }

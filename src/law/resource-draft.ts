@@ -1,5 +1,5 @@
-import type { Change } from './changes.ts'
-import type { KeyView, Reference, Remembered } from './view.ts'
+import type { Change } from './model/changes.ts'
+import type { KeyView, Reference, Remembered } from './model/view.ts'
 
 /** The memory of a resource, its references and successes, with a decision's changes laid over it. */
 export class ResourceDraft {

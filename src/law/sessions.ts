@@ -1,6 +1,6 @@
-import type { SessionCommand } from './commands.ts'
-import type { Outcome, Refused } from './outcomes.ts'
-import type { Session } from './view.ts'
+import type { SessionCommand } from './model/commands.ts'
+import type { Outcome, Refused } from './model/outcomes.ts'
+import type { Session } from './model/view.ts'
 
 /** What a command changes on a session's own record; its keys are decided one by one with `leave`. */
 export interface SessionDecision {

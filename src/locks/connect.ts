@@ -1,13 +1,13 @@
-import { createError } from '../engine/errors.ts'
+import { createError } from '../engine/errors/errors.ts'
 import { SessionEngine } from '../engines/remote/session-engine.ts'
-import { assertOptions } from './check-options.ts'
+import { assertOptions } from './options/check-options.ts'
 import { createOwningLocks } from './create-locks.ts'
-import { parseEngineOptions } from './engine-settings.ts'
-import type { ConnectOptions } from './lock-options.ts'
+import { parseEngineOptions } from './options/engine-settings.ts'
+import type { ConnectOptions } from './options/lock-options.ts'
 import type { Locks } from './locks.ts'
 import { ENGINE_SCHEMES, openEngine, parseEngineUrl } from './open-engine.ts'
 import type { OpenedEngine } from './shared-engines.ts'
-import { parseTlsOptions } from './tls-options.ts'
+import { parseTlsOptions } from './options/tls-options.ts'
 
 const SERVER_SCHEMES: readonly string[] = ['http', 'https']
 

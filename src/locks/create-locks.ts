@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { LockEngine } from '../engine/engine.ts'
-import { createError } from '../engine/errors.ts'
+import { createError } from '../engine/errors/errors.ts'
 import { problemWithName } from '../engine/validation/names.ts'
 import { SystemClock } from '../time/system-clock.ts'
-import { parseTtl } from './acquire-terms.ts'
-import { assertFlag, assertOptions } from './check-options.ts'
-import type { CreateLocksOptions } from './lock-options.ts'
+import { parseTtl } from './request/acquire-terms.ts'
+import { assertFlag, assertOptions } from './options/check-options.ts'
+import type { CreateLocksOptions } from './options/lock-options.ts'
 import { Locks } from './locks.ts'
 import { LocksContext } from './locks-context.ts'
-import { LEASE_MS_DEFAULT, OWNER_NAME_BYTES_MAX } from './locks-limits.ts'
+import { LEASE_MS_DEFAULT, OWNER_NAME_BYTES_MAX } from './options/locks-limits.ts'
 
 /**
  * Locks of an engine that is already there. Closing them does not close the engine: it belongs to

@@ -1,7 +1,7 @@
 import type { EngineSession, LockEngine } from '../engine/engine.ts'
-import { createError, type LockError } from '../engine/errors.ts'
+import { createError, type LockError } from '../engine/errors/errors.ts'
 import type { Clock } from '../time/clock.ts'
-import { RenewalSchedule } from './renewal-schedule.ts'
+import { RenewalSchedule } from './lease/renewal-schedule.ts'
 
 export interface LocksContextOptions {
   readonly engine: LockEngine

@@ -1,10 +1,10 @@
 import type { Capabilities } from '../engine/capabilities.ts'
-import { toInvalidArgument } from '../engine/engine-errors.ts'
-import type { LockError } from '../engine/errors.ts'
+import { toInvalidArgument } from '../engine/errors/engine-errors.ts'
+import type { LockError } from '../engine/errors/errors.ts'
 import type { HistoryEntry, InspectReply, ListReply } from '../engine/queries.ts'
 import { problemWithFilter } from '../engine/validation/query-check.ts'
-import { acquireAll } from './acquire-all.ts'
-import { acquireLock, runWithLock, throwRefusal } from './acquire-lock.ts'
+import { acquireAll } from './request/acquire-all.ts'
+import { acquireLock, runWithLock, throwRefusal } from './request/acquire-lock.ts'
 import {
   type AcquireTerms,
   createDefaultTerms,
@@ -12,11 +12,11 @@ import {
   parseMeta,
   parseTtl,
   parseWait,
-} from './acquire-terms.ts'
-import { beginOperation } from './begin-operation.ts'
-import { assertFunction, assertOptions, assertSignal } from './check-options.ts'
-import { HeldLock } from './held-lock.ts'
-import type { LockHandle } from './lock-handle.ts'
+} from './request/acquire-terms.ts'
+import { beginOperation } from './operations/begin-operation.ts'
+import { assertFunction, assertOptions, assertSignal } from './options/check-options.ts'
+import { HeldLock } from './lease/held-lock.ts'
+import type { LockHandle } from './lease/lock-handle.ts'
 import type {
   AcquireOptions,
   BeginNowOptions,
@@ -29,13 +29,18 @@ import type {
   TryAcquireOptions,
   UnrefOptions,
   WatchOptions,
-} from './lock-options.ts'
-import type { LockSet } from './lock-set.ts'
+} from './options/lock-options.ts'
+import type { LockSet } from './lease/lock-set.ts'
 import type { LocksContext } from './locks-context.ts'
-import { runOnce } from './once.ts'
-import type { BeginNowOutcome, BeginOutcome, OnceContext, OnceOutcome } from './operation-handle.ts'
-import { createRefusalError } from './refusal-errors.ts'
-import { currentScope, inheritedParty, type TaskScope } from './task-context.ts'
+import { runOnce } from './operations/once.ts'
+import type {
+  BeginNowOutcome,
+  BeginOutcome,
+  OnceContext,
+  OnceOutcome,
+} from './operations/operation-handle.ts'
+import { createRefusalError } from './request/refusal-errors.ts'
+import { currentScope, inheritedParty, type TaskScope } from './request/task-context.ts'
 import { type LockWatch, WatchStream } from './watch-stream.ts'
 
 /** What a `Locks` is made of; `connect` and `createLocks` see to it. */

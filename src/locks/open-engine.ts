@@ -1,11 +1,11 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { LockEngine } from '../engine/engine.ts'
-import { createError } from '../engine/errors.ts'
+import { createError } from '../engine/errors/errors.ts'
 import { openFileEngine, openMemoryEngine } from '../engines/embedded/embedded-engine.ts'
 import { loadDriver } from '../engines/sql/load-driver.ts'
 import type { SqlDatabase } from '../engines/sql/sql-dialect.ts'
-import type { EngineSettings } from './engine-settings.ts'
+import type { EngineSettings } from './options/engine-settings.ts'
 import { type OpenedEngine, SharedEngines } from './shared-engines.ts'
 
 /** An address of an engine, cut at its first colon. The rest may hold a password: no error repeats it. */

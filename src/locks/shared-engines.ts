@@ -1,5 +1,5 @@
 import type { LockEngine } from '../engine/engine.ts'
-import { createError } from '../engine/errors.ts'
+import { createError } from '../engine/errors/errors.ts'
 
 /** An engine, and how to give it back. */
 export interface OpenedEngine {

@@ -1,5 +1,5 @@
 import type { LockEngine, WatchEvent, WatchFilter, Watching } from '../engine/engine.ts'
-import { WATCH_EVENTS_MAX } from './locks-limits.ts'
+import { WATCH_EVENTS_MAX } from './options/locks-limits.ts'
 
 /**
  * Changes on keys, as they happen. Iterate over it once; leaving the loop closes it. Events are hints:

@@ -4,33 +4,33 @@ import type { AddressInfo } from 'node:net'
 import { Registry } from 'prom-client'
 import type { LockEngine } from '../engine/engine.ts'
 import { DEFAULT_SETTINGS } from '../engine/validation/default-settings.ts'
-import type { LawSettings } from '../law/settings.ts'
+import type { LawSettings } from '../law/model/settings.ts'
 import type { Clock } from '../time/clock.ts'
 import { SystemClock } from '../time/system-clock.ts'
 import { assertGuarded, createAccess } from './access/open-access.ts'
 import type { TokenEntry } from './access/token-file.ts'
-import type { AuditLog } from './audit-log.ts'
-import { AnswerMemory } from './http/answer-memory.ts'
+import type { AuditLog } from './observe/audit-log.ts'
+import { IdempotencyCache } from './http/idempotency-cache.ts'
 import { closePolitely } from './http/close-politely.ts'
 import { createListener, type Patience, replaceTls, type TlsMaterial } from './http/listener.ts'
 import { RequestHandler } from './http/request-handler.ts'
 import { Router } from './http/router.ts'
-import { FailureReport } from './log/failure-report.ts'
-import { type Log, NO_LOG } from './log/log.ts'
-import { QuietSpell } from './log/quiet-spell.ts'
-import { PresentMetrics } from './metrics/present-metrics.ts'
-import { ServerMetrics } from './metrics/server-metrics.ts'
+import { FailureReport } from './observe/failure-report.ts'
+import { type Log, NO_LOG } from './observe/log.ts'
+import { LogThrottle } from './observe/log-throttle.ts'
+import { PresentMetrics } from './observe/present-metrics.ts'
+import { ServerMetrics } from './observe/server-metrics.ts'
 import { ROUTES } from './routes/routes.ts'
 import type { ServerContext } from './server-context.ts'
 import { DEFAULT_LIMITS, type ServerLimits } from './server-limits.ts'
 import { SessionHub } from './sessions/session-hub.ts'
-import { EventHub } from './streams/event-hub.ts'
-import { OpenStreams } from './streams/open-streams.ts'
-import { OperationFeed } from './streams/operation-feed.ts'
-import { ReferenceClaims } from './streams/reference-claims.ts'
-import { StreamSessions } from './streams/stream-sessions.ts'
-import { HeldRequests } from './waiting/held-requests.ts'
-import { RefusalDetails } from './waiting/refusal-details.ts'
+import { EventHub } from './observe/event-hub.ts'
+import { OpenStreams } from './observe/open-streams.ts'
+import { OperationFeed } from './operations/operation-feed.ts'
+import { ReferenceClaims } from './operations/reference-claims.ts'
+import { StreamSessions } from './sessions/stream-sessions.ts'
+import { HeldRequests } from './sessions/held-requests.ts'
+import { RefusalDetails } from './sessions/refusal-details.ts'
 
 export interface LockServerOptions {
   /** Opened and closed by the caller. */
@@ -84,7 +84,7 @@ export class LockServer {
   static async open(options: LockServerOptions): Promise<LockServer> {
     const context = createContext(options)
     const { access, metrics, limits } = context
-    const strangers = new QuietSpell(() => context.socketClock.nowMs())
+    const refusals = new LogThrottle(() => context.socketClock.nowMs())
     const handler = new RequestHandler({ router: new Router(ROUTES), context })
     const sessions = new SessionHub(context)
     const http = createListener({
@@ -94,8 +94,8 @@ export class LockServer {
       onRequest: (request, response) => handler.handle(request, response),
       onUpgrade: (request, socket, head) => sessions.upgrade(request, socket, head),
       onMalformed: () => metrics.malformed.inc(),
-      onStranger: (reason) => {
-        if (!strangers.isOver(reason)) return
+      onUntrustedClient: (reason) => {
+        if (!refusals.isOver(reason)) return
         context.log.warn('a client was not let in for its certificate', { reason })
       },
       onRefused: () => metrics.connectionsRefused.inc(),
@@ -184,7 +184,7 @@ function createContext(options: LockServerOptions): ServerContext {
     operations: new OperationFeed(events, settings.coordination),
     references: new ReferenceClaims(engine, settings.coordination),
     streamSessions: new StreamSessions({ clock, graceMs: sessionGraceMs }),
-    answers: new AnswerMemory(clock),
+    answers: new IdempotencyCache(clock),
   }
 }
 

@@ -1,19 +1,19 @@
 import type { LockEngine } from '../engine/engine.ts'
-import type { LawSettings } from '../law/settings.ts'
+import type { LawSettings } from '../law/model/settings.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Access } from './access/access.ts'
-import type { AnswerMemory } from './http/answer-memory.ts'
-import type { FailureReport } from './log/failure-report.ts'
-import type { Log } from './log/log.ts'
-import type { ServerMetrics } from './metrics/server-metrics.ts'
+import type { IdempotencyCache } from './http/idempotency-cache.ts'
+import type { FailureReport } from './observe/failure-report.ts'
+import type { Log } from './observe/log.ts'
+import type { ServerMetrics } from './observe/server-metrics.ts'
 import type { ServerLimits } from './server-limits.ts'
-import type { EventHub } from './streams/event-hub.ts'
-import type { OpenStreams } from './streams/open-streams.ts'
-import type { OperationFeed } from './streams/operation-feed.ts'
-import type { ReferenceClaims } from './streams/reference-claims.ts'
-import type { StreamSessions } from './streams/stream-sessions.ts'
-import type { HeldRequests } from './waiting/held-requests.ts'
-import type { RefusalDetails } from './waiting/refusal-details.ts'
+import type { EventHub } from './observe/event-hub.ts'
+import type { OpenStreams } from './observe/open-streams.ts'
+import type { OperationFeed } from './operations/operation-feed.ts'
+import type { ReferenceClaims } from './operations/reference-claims.ts'
+import type { StreamSessions } from './sessions/stream-sessions.ts'
+import type { HeldRequests } from './sessions/held-requests.ts'
+import type { RefusalDetails } from './sessions/refusal-details.ts'
 
 /** What everything inside one server shares. */
 export interface ServerContext {
@@ -49,5 +49,5 @@ export interface ServerContext {
   /** Sessions of clients that only listen. */
   readonly streamSessions: StreamSessions
   /** Answers that a client may ask for again. */
-  readonly answers: AnswerMemory
+  readonly answers: IdempotencyCache
 }

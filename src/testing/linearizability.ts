@@ -17,8 +17,8 @@
 
 import type { EventNode } from './event-list.ts'
 import { linkEvents, relink, unlink } from './event-list.ts'
-import type { OpenCall } from './open-calls.ts'
-import { markOpenCalls } from './open-calls.ts'
+import type { PendingCall } from './pending-calls.ts'
+import { markOpenCalls } from './pending-calls.ts'
 
 /** What the object under test would do if it were asked one thing at a time. */
 export interface SequentialModel<State, Operation> {
@@ -100,7 +100,7 @@ class Search<State, Operation> {
   readonly #model: SequentialModel<State, Operation>
   readonly #operations: readonly TimedOperation<Operation>[]
   readonly #head: Node<Operation>
-  readonly #openCalls: readonly OpenCall<TimedOperation<Operation>>[]
+  readonly #pendingCalls: readonly PendingCall<TimedOperation<Operation>>[]
   /** Which open operations had been used up, each time a configuration was reached. */
   readonly #seen = new Map<string, bigint[]>()
   readonly #chosen: Choice<State, Operation>[] = []
@@ -123,7 +123,7 @@ class Search<State, Operation> {
     this.#state = model.initial
     this.#operations = operations
     this.#head = linkEvents(finished)
-    this.#openCalls = markOpenCalls(operations.filter(({ ret }) => ret === Infinity))
+    this.#pendingCalls = markOpenCalls(operations.filter(({ ret }) => ret === Infinity))
     this.#unfinished = finished.length
   }
 
@@ -152,8 +152,8 @@ class Search<State, Operation> {
     if (cursor !== null && typeof cursor !== 'number' && cursor.kind === 'call') return cursor.next
     const limit = this.#firstReturn()
     let next = typeof cursor === 'number' ? cursor + 1 : 0
-    while ((this.#openCalls[next]?.item.call ?? -Infinity) > limit.at) next++
-    if (next < this.#openCalls.length) return next
+    while ((this.#pendingCalls[next]?.item.call ?? -Infinity) > limit.at) next++
+    if (next < this.#pendingCalls.length) return next
     this.#noteBlocked(limit)
     return null
   }
@@ -184,7 +184,7 @@ class Search<State, Operation> {
       item: timed,
       bit,
       twinBit,
-    } = this.#openCalls[openIndex] as OpenCall<TimedOperation<Operation>>
+    } = this.#pendingCalls[openIndex] as PendingCall<TimedOperation<Operation>>
     if ((this.#usedOpen & bit) !== 0n || (this.#usedOpen & twinBit) !== twinBit) return false
     const state = this.#step(timed)
     if (state === null || !this.#isNew(this.#highestRank, state, this.#usedOpen | bit)) return false
@@ -215,7 +215,7 @@ class Search<State, Operation> {
     if (choice === undefined) return null
     const { node } = choice
     if (node === null) {
-      this.#usedOpen ^= this.#openCalls[choice.openIndex]?.bit ?? 0n
+      this.#usedOpen ^= this.#pendingCalls[choice.openIndex]?.bit ?? 0n
     } else {
       if (node.match !== null) relink(node.match)
       relink(node)

@@ -1,6 +1,6 @@
 import type { SqlEngine } from '../engines/sql/sql-engine.ts'
 import type { SqlDialect } from '../engines/sql/sql-dialect.ts'
-import type { TransactionContext } from '../engines/sql/transaction-context.ts'
+import type { TransactionContext } from '../engines/sql/commit/transaction-context.ts'
 import { addMonths, type CalendarMonth, monthOf } from './calendar-month.ts'
 import type { MonthPartitions } from './months/month-partitions.ts'
 import { mysqlMonths } from './months/mysql-months.ts'

@@ -1,5 +1,5 @@
 import type { LockEngine } from '../engine/engine.ts'
-import { createError } from '../engine/errors.ts'
+import { createError } from '../engine/errors/errors.ts'
 import { loadDriver } from '../engines/sql/load-driver.ts'
 import { openEngine, parseEngineUrl } from '../locks/open-engine.ts'
 import type { WorkflowLeases } from './workflow-leases.ts'

@@ -1,4 +1,4 @@
-import { createError } from '../engine/errors.ts'
+import { createError } from '../engine/errors/errors.ts'
 
 /**
  * The names of what a workflow engine locks:

@@ -1,5 +1,5 @@
-import type { MigrationBook } from '../engines/sql/migrate.ts'
-import type { MigrationTerms } from '../engines/sql/migrations.ts'
+import type { MigrationRegistry } from '../engines/sql/schema/migrate.ts'
+import type { MigrationTerms } from '../engines/sql/schema/migrations.ts'
 import type { ViewTerms } from '../engines/sql/sql-dialect.ts'
 import {
   ID_BYTES_MAX,
@@ -15,7 +15,7 @@ export const LATER = 'later'
  * The tables of workflow leases. They are made when somebody opens workflow leases, and not with those of
  * the engine: a database may have a table of the same name from before.
  */
-export const WORKFLOW_BOOK: MigrationBook = {
+export const WORKFLOW_BOOK: MigrationRegistry = {
   table: 'workflow_migrations',
   migrations: [
     {

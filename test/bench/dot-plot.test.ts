@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Dot, renderDotPlot } from '../../bench/dot-plot.ts'
-import { LogScale } from '../../bench/log-scale.ts'
+import { type Dot, renderDotPlot } from '../../bench/report/dot-plot.ts'
+import { LogScale } from '../../bench/report/log-scale.ts'
 
 const AXIS = { start: 100, end: 400 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { drainHotKey, runHotKey } from '../../bench/hot-key-workers.ts'
-import type { Locker } from '../../bench/locker.ts'
+import type { Locker } from '../../bench/contestants/locker.ts'
 import { createAsyncMutexLocker } from '../../bench/lockers/async-mutex-locker.ts'
 
 /** Gives the key to whoever happens to ask while it is free, as those do who poll. */

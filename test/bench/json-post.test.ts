@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { JsonPoster, parseAnswer } from '../../bench/json-post.ts'
+import { JsonPoster, parseAnswer } from '../../bench/contestants/json-post.ts'
 
 describe('an answer', () => {
   const text = 'HTTP/1.1 409 Conflict\r\nContent-Length: 11\r\nX: y\r\n\r\n{"held":17}'

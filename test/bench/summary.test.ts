@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { readKept, readKeptPlot } from '../../bench/kept-results.ts'
-import { PLOTTED_GROUPS, renderRatePlot } from '../../bench/rate-plot.ts'
-import { renderScenario, renderSummary } from '../../bench/report.ts'
+import { readKept, readKeptPlot } from '../../bench/report/kept-results.ts'
+import { PLOTTED_GROUPS, renderRatePlot } from '../../bench/report/rate-plot.ts'
+import { renderScenario, renderSummary } from '../../bench/report/report.ts'
 import type { Comparison, Sample, Scenario } from '../../bench/scenario.ts'
 import { type GroupName, SCENARIO_GROUPS } from '../../bench/scenario-list.ts'
-import { type ScenarioSummary, summarize } from '../../bench/summary.ts'
+import { type ScenarioSummary, summarize } from '../../bench/report/summary.ts'
 
 const GROUPS = Object.keys(SCENARIO_GROUPS) as GroupName[]
 

@@ -7,8 +7,8 @@ import {
   type ExitCode,
 } from '../../src/cli/exit-codes.ts'
 import { UsageError } from '../../src/cli/usage-error.ts'
-import { ERROR_CATALOGUE, type ErrorCode } from '../../src/engine/error-catalogue.ts'
-import { createError } from '../../src/engine/errors.ts'
+import { ERROR_CATALOGUE, type ErrorCode } from '../../src/engine/errors/error-catalogue.ts'
+import { createError } from '../../src/engine/errors/errors.ts'
 
 /** The rows of the table of exit codes in a page. */
 function readRows(page: string): ExitCode[] {

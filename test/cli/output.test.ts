@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findNearestName } from '../../src/cli/nearest-name.ts'
 import { choosePaint } from '../../src/cli/output/paint.ts'
-import { escapeControls } from '../../src/server/log/escape-controls.ts'
+import { escapeControls } from '../../src/server/observe/escape-controls.ts'
 import { showDuration, showTime } from '../../src/cli/output/show-duration.ts'
 import { type Column, printTable } from '../../src/cli/output/table.ts'
 import { CapturedIo, type CapturedOptions } from './captured-io.ts'

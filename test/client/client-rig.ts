@@ -2,7 +2,7 @@ import { LockClient } from '../../src/client/lock-client.ts'
 import type { LockClientOptions } from '../../src/client/lock-client-options.ts'
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
-import type { LawSettings } from '../../src/law/settings.ts'
+import type { LawSettings } from '../../src/law/model/settings.ts'
 import { LockServer } from '../../src/server/lock-server.ts'
 import { FaultProxy } from '../../src/testing/fault-proxy.ts'
 

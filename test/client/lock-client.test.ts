@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { LockClient } from '../../src/client/lock-client.ts'
-import type { LawSettings } from '../../src/law/settings.ts'
+import type { LawSettings } from '../../src/law/model/settings.ts'
 import { ClientRig } from './client-rig.ts'
 
 let rig: ClientRig

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { createPowerLossFixture } from './embedded-fixtures.ts'
-import { runStoreSuites } from './run-store-suites.ts'
+import { createPowerLossFixture } from './fixtures/embedded-fixtures.ts'
+import { runStoreSuites } from './fixtures/run-store-suites.ts'
 
 runStoreSuites(createPowerLossFixture(), { describe, it })

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
-import { createRealClockFixture } from './embedded-fixtures.ts'
-import { runStoreSuites } from './run-store-suites.ts'
+import { createRealClockFixture } from './fixtures/embedded-fixtures.ts'
+import { runStoreSuites } from './fixtures/run-store-suites.ts'
 
 const isLong = process.env['HOLDFAST_TEST_DOSE'] === 'long'
 

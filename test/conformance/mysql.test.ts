@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { MYSQL, type TestServer } from '../engines/sql/test-servers.ts'
-import { createSqlFixture, SharedDatabase } from './sql-fixtures.ts'
-import { runStoreSuites } from './run-store-suites.ts'
+import { createSqlFixture, SharedDatabase } from './fixtures/sql-fixtures.ts'
+import { runStoreSuites } from './fixtures/run-store-suites.ts'
 
 let server: TestServer | undefined
 let where = ''

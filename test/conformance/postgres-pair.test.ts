@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, it, vi } from 'vitest'
 import { openDatabase } from '../engine-process/open-database.ts'
 import { POSTGRES, type TestServer } from '../engines/sql/test-servers.ts'
-import { SharedDatabase } from './sql-fixtures.ts'
-import { createPairFixture, OtherProcess, PAIR_TEST_MS_MAX } from './sql-pair-fixtures.ts'
-import { runStoreSuites } from './run-store-suites.ts'
+import { SharedDatabase } from './fixtures/sql-fixtures.ts'
+import { createPairFixture, OtherProcess, PAIR_TEST_MS_MAX } from './fixtures/sql-pair-fixtures.ts'
+import { runStoreSuites } from './fixtures/run-store-suites.ts'
 
 let server: TestServer | undefined
 let where = ''

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { runEngineSuites } from '../../src/testing/engine-suite/run-engine-suites.ts'
 import { POSTGRES, type TestServer } from '../engines/sql/test-servers.ts'
-import { createSqlFixture, SharedDatabase } from './sql-fixtures.ts'
+import { createSqlFixture, SharedDatabase } from './fixtures/sql-fixtures.ts'
 
 let server: TestServer | undefined
 let where = ''

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { SessionEngine } from '../../src/engines/remote/session-engine.ts'
-import { createTally, openThroughFaults } from './faulty-engine.ts'
-import { createRemoteMemoryFixture, SharedHost } from './remote-fixtures.ts'
-import { runStoreSuites } from './run-store-suites.ts'
+import { createTally, openThroughFaults } from './fixtures/faulty-engine.ts'
+import { createRemoteMemoryFixture, SharedHost } from './fixtures/remote-fixtures.ts'
+import { runStoreSuites } from './fixtures/run-store-suites.ts'
 
 const SEED = process.env['HOLDFAST_FAULT_SEED'] ?? 'faults'
 const host = new SharedHost()

@@ -6,7 +6,7 @@ import {
   createRemoteMemoryFixture,
   type OpenRemote,
   SharedHost,
-} from './remote-fixtures.ts'
+} from './fixtures/remote-fixtures.ts'
 
 const host = new SharedHost()
 const open: OpenRemote = (url) => SessionEngine.open(url)

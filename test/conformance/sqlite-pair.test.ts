@@ -1,7 +1,7 @@
 import { afterAll, describe, it, vi } from 'vitest'
-import { createPairFixture, OtherProcess, PAIR_TEST_MS_MAX } from './sql-pair-fixtures.ts'
-import { createSqliteFile } from './sql-fixtures.ts'
-import { runStoreSuites } from './run-store-suites.ts'
+import { createPairFixture, OtherProcess, PAIR_TEST_MS_MAX } from './fixtures/sql-pair-fixtures.ts'
+import { createSqliteFile } from './fixtures/sql-fixtures.ts'
+import { runStoreSuites } from './fixtures/run-store-suites.ts'
 
 const other = new OtherProcess()
 

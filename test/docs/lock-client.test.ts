@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toLockClientSettings } from '../../src/client/lock-client-options.ts'
-import { parseDuration } from '../../src/locks/durations.ts'
+import { parseDuration } from '../../src/locks/options/durations.ts'
 import { listFences } from '../meta/guards/fences.ts'
 import { serve, type Served } from '../server/served.ts'
 

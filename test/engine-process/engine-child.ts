@@ -1,7 +1,7 @@
 /** The child of an `EngineProcess`: opens engines on databases, and does with them what the parent says. */
 import { setImmediate } from 'node:timers/promises'
 import type { LockEngine, Watching } from '../../src/engine/engine.ts'
-import { isLockError } from '../../src/engine/errors.ts'
+import { isLockError } from '../../src/engine/errors/errors.ts'
 import { openSqlEngine } from '../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../src/engines/sql/sql-dialect.ts'
 import { LeapingClock } from './leaping-clock.ts'

@@ -1,9 +1,9 @@
 import type { Capabilities } from '../../src/engine/capabilities.ts'
 import type { WatchEvent, WatchFilter } from '../../src/engine/engine.ts'
-import type { ErrorCode } from '../../src/engine/error-catalogue.ts'
+import type { ErrorCode } from '../../src/engine/errors/error-catalogue.ts'
 import type { Query } from '../../src/engine/queries.ts'
-import type { Command } from '../../src/law/commands.ts'
-import type { LawSettings } from '../../src/law/settings.ts'
+import type { Command } from '../../src/law/model/commands.ts'
+import type { LawSettings } from '../../src/law/model/settings.ts'
 import type { DatabaseAddress } from './open-database.ts'
 
 export interface OpenChildEngine {

@@ -12,7 +12,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { WatchListener } from '../../src/engine/engine.ts'
-import { createError } from '../../src/engine/errors.ts'
+import { createError } from '../../src/engine/errors/errors.ts'
 import type {
   ChildCall,
   ChildFailure,

@@ -6,11 +6,11 @@ import type {
   Watching,
   WatchListener,
 } from '../../src/engine/engine.ts'
-import { toAborted } from '../../src/engine/engine-errors.ts'
-import { isLockError } from '../../src/engine/errors.ts'
+import { toAborted } from '../../src/engine/errors/engine-errors.ts'
+import { isLockError } from '../../src/engine/errors/errors.ts'
 import type { Query, ReplyOf } from '../../src/engine/queries.ts'
-import type { Command } from '../../src/law/commands.ts'
-import type { OutcomeOf } from '../../src/law/outcomes.ts'
+import type { Command } from '../../src/law/model/commands.ts'
+import type { OutcomeOf } from '../../src/law/model/outcomes.ts'
 import type { OpenedChildEngine } from './engine-messages.ts'
 import type { EngineProcess } from './engine-process.ts'
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { ERROR_CATALOGUE, type ErrorCode } from '../../src/engine/error-catalogue.ts'
+import { ERROR_CATALOGUE, type ErrorCode } from '../../src/engine/errors/error-catalogue.ts'
 import {
   ConflictError,
   createError,
   isLockError,
   LockError,
   TimeoutError,
-} from '../../src/engine/errors.ts'
+} from '../../src/engine/errors/errors.ts'
 
 const CODES = Object.keys(ERROR_CATALOGUE) as ErrorCode[]
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { OpenWaits, type WaitStep } from '../../src/engine/waits/open-waits.ts'
 import { nameOfWait } from '../../src/engine/waits/waiting-command.ts'
-import { AnswersElsewhere } from '../../src/engines/sql/answers-elsewhere.ts'
-import type { Begin } from '../../src/law/commands.ts'
-import type { Outcome } from '../../src/law/outcomes.ts'
+import { AnswersElsewhere } from '../../src/engines/sql/notify/answers-elsewhere.ts'
+import type { Begin } from '../../src/law/model/commands.ts'
+import type { Outcome } from '../../src/law/model/outcomes.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 
 const ASKED = { kind: 'acquire', key: 'k', owner: 'a', requestId: '1', waitMs: 60_000 } as const

@@ -8,8 +8,8 @@
 import { openSync, writeSync } from 'node:fs'
 import { openFileEngine } from '../../src/engines/embedded/embedded-engine.ts'
 import type { LockEngine } from '../../src/engine/engine.ts'
-import type { Command } from '../../src/law/commands.ts'
-import type { Outcome } from '../../src/law/outcomes.ts'
+import type { Command } from '../../src/law/model/commands.ts'
+import type { Outcome } from '../../src/law/model/outcomes.ts'
 import type { HistoryAnswer, HistoryCall } from '../../src/testing/history.ts'
 import { Random } from '../../src/testing/random.ts'
 

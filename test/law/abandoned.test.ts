@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LawStory } from './law-story.ts'
+import { LawStory } from './world/law-story.ts'
 
 describe('a wait that ends because its client is out of reach', () => {
   it('is answered abandoned, to its open call and to a late retry', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { HOLDERS_SHOWN_MAX, STEPS_PER_HOLD_MAX } from '../../src/law/limits.ts'
-import { LawStory } from './law-story.ts'
+import { HOLDERS_SHOWN_MAX, STEPS_PER_HOLD_MAX } from '../../src/law/model/limits.ts'
+import { LawStory } from './world/law-story.ts'
 
 describe('an owner that does not hold the key', () => {
   it('is granted a free key in either mode, with the first token', () => {

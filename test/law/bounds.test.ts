@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { TYPES_PER_RESOURCE_MAX } from '../../src/law/limits.ts'
-import { LawStory } from './law-story.ts'
+import { TYPES_PER_RESOURCE_MAX } from '../../src/law/model/limits.ts'
+import { LawStory } from './world/law-story.ts'
 
 describe('a key that has as many readers as it takes', () => {
   function createFull(): LawStory {

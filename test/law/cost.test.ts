@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { KeyCommand } from '../../src/law/commands.ts'
+import type { KeyCommand } from '../../src/law/model/commands.ts'
 import { decide } from '../../src/law/decide.ts'
-import type { Mode, Waiter } from '../../src/law/view.ts'
-import { countLooks } from './counted-view.ts'
-import { LawStory } from './law-story.ts'
-import { PlainWorld } from './plain-world.ts'
+import type { Mode, Waiter } from '../../src/law/model/view.ts'
+import { countLooks } from './world/counted-view.ts'
+import { LawStory } from './world/law-story.ts'
+import { PlainWorld } from './world/plain-world.ts'
 
 const NOW_MS = 1_000_000
 const LANES = ['high', 'low']

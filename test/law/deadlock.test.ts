@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decide } from '../../src/law/decide.ts'
-import { LawStory } from './law-story.ts'
-import { PlainWorld } from './plain-world.ts'
+import { LawStory } from './world/law-story.ts'
+import { PlainWorld } from './world/plain-world.ts'
 
 describe('a wait that closes a cycle', () => {
   it('of two is refused with the cycle, the asking party first', () => {

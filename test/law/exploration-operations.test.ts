@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
-import { EXPLORATION_TIMEOUT_MS, exploreAndReport, isLong } from './explore-and-report.ts'
-import { createOperationScope } from './operation-scopes.ts'
+import { EXPLORATION_TIMEOUT_MS, exploreAndReport, isLong } from './world/explore-and-report.ts'
+import { createOperationScope } from './world/operation-scopes.ts'
 
 describe('law and naive model agree, and every promise holds, on every way that', () => {
   const timeout = EXPLORATION_TIMEOUT_MS

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { EXPLORATION_TIMEOUT_MS, exploreAndReport, isLong } from './explore-and-report.ts'
+import { EXPLORATION_TIMEOUT_MS, exploreAndReport, isLong } from './world/explore-and-report.ts'
 import {
   createClaimScope,
   createDeadlockScope,
@@ -7,7 +7,7 @@ import {
   createLateReplayScope,
   createLockScope,
   createReplayScope,
-} from './lock-scopes.ts'
+} from './world/lock-scopes.ts'
 
 describe('law and naive model agree, and every promise holds, on every way that', () => {
   const timeout = EXPLORATION_TIMEOUT_MS

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { checkRuns, LANES, lockCommand } from './random-run.ts'
-import { type RandomStep, randomSteps } from './random-steps.ts'
+import { checkRuns, LANES, lockCommand } from './naive/random-run.ts'
+import { type RandomStep, randomSteps } from './naive/random-steps.ts'
 
 const settings = { lanes: LANES }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ENDED_REMEMBERED_MS } from '../../src/law/limits.ts'
-import type { HoldEnd } from '../../src/law/view.ts'
-import { LawStory } from './law-story.ts'
+import { ENDED_REMEMBERED_MS } from '../../src/law/model/limits.ts'
+import type { HoldEnd } from '../../src/law/model/view.ts'
+import { LawStory } from './world/law-story.ts'
 
 const endings: readonly [HoldEnd, (story: LawStory) => unknown][] = [
   ['expired', (story) => story.tick(1_000)],

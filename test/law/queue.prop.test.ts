@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { LANE_PASSES_MAX } from '../../src/law/limits.ts'
-import type { Waiter } from '../../src/law/view.ts'
-import { checkRuns, LANES, lockCommand } from './random-run.ts'
-import { type RandomStep, randomSteps } from './random-steps.ts'
+import { LANE_PASSES_MAX } from '../../src/law/model/limits.ts'
+import type { Waiter } from '../../src/law/model/view.ts'
+import { checkRuns, LANES, lockCommand } from './naive/random-run.ts'
+import { type RandomStep, randomSteps } from './naive/random-steps.ts'
 
 const settings = { lanes: LANES }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Acquire } from '../../src/law/commands.ts'
-import { LANE_PASSES_MAX } from '../../src/law/limits.ts'
-import { LawStory } from './law-story.ts'
+import type { Acquire } from '../../src/law/model/commands.ts'
+import { LANE_PASSES_MAX } from '../../src/law/model/limits.ts'
+import { LawStory } from './world/law-story.ts'
 
 describe('the queue', () => {
   it('is served in the order of arrival', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LawStory } from './law-story.ts'
+import { LawStory } from './world/law-story.ts'
 
 describe('release', () => {
   it.each(['read', 'write', undefined] as const)(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ENDED_PER_KEY_MAX, ENDED_REMEMBERED_MS } from '../../src/law/limits.ts'
-import { LawStory } from './law-story.ts'
+import { ENDED_PER_KEY_MAX, ENDED_REMEMBERED_MS } from '../../src/law/model/limits.ts'
+import { LawStory } from './world/law-story.ts'
 
 const id = { requestId: 'i' }
 

@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest'
-import type { KeyCommand } from '../../src/law/commands.ts'
+import type { KeyCommand } from '../../src/law/model/commands.ts'
 import { decide } from '../../src/law/decide.ts'
-import { ENDED_REMEMBERED_MS } from '../../src/law/limits.ts'
-import type { Outcome } from '../../src/law/outcomes.ts'
-import { applyChanges } from './apply-changes.ts'
-import { checkRuns, commandOfNamedReleases, lockCommand, operationCommand } from './random-run.ts'
-import { type RandomStep, randomSteps } from './random-steps.ts'
+import { ENDED_REMEMBERED_MS } from '../../src/law/model/limits.ts'
+import type { Outcome } from '../../src/law/model/outcomes.ts'
+import { applyChanges } from './world/apply-changes.ts'
+import {
+  checkRuns,
+  commandOfNamedReleases,
+  lockCommand,
+  operationCommand,
+} from './naive/random-run.ts'
+import { type RandomStep, randomSteps } from './naive/random-steps.ts'
 
 /** Answers after which the request must never hold. The rest of refusals may be asked again. */
 function isFinal(outcome: Outcome): boolean {

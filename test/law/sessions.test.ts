@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { OpenSession } from '../../src/law/commands.ts'
+import type { OpenSession } from '../../src/law/model/commands.ts'
 import { silentAtMs } from '../../src/law/sessions.ts'
-import { LawStory } from './law-story.ts'
+import { LawStory } from './world/law-story.ts'
 
 const AT_A = { namespace: 'lock', key: 'a' } as const
 const OPEN: OpenSession = { kind: 'open-session', session: 's', graceMs: 5_000 }

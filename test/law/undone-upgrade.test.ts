@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LawStory } from './law-story.ts'
+import { LawStory } from './world/law-story.ts'
 
 /** `x` reads under token 1 and is granted its upgrade from the queue, unheard, under token 3. */
 function createUnheard(detach = false): LawStory {

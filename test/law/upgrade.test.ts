@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LawStory } from './law-story.ts'
+import { LawStory } from './world/law-story.ts'
 
 describe('a reader that asks to write', () => {
   it('becomes the writer at once if it is the only holder, with a new token and its read count', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Change } from '../../src/law/changes.ts'
-import type { KeyCommand } from '../../src/law/commands.ts'
+import type { Change } from '../../src/law/model/changes.ts'
+import type { KeyCommand } from '../../src/law/model/commands.ts'
 import { decide, type Law } from '../../src/law/decide.ts'
-import type { KeyView } from '../../src/law/view.ts'
-import { explore, type Scope } from './explore.ts'
+import type { KeyView } from '../../src/law/model/view.ts'
+import { explore, type Scope } from './world/explore.ts'
 import {
   createClaimScope,
   createDeadlockScope,
@@ -11,8 +11,8 @@ import {
   createLateReplayScope,
   createLockScope,
   createReplayScope,
-} from './lock-scopes.ts'
-import { createOperationScope } from './operation-scopes.ts'
+} from './world/lock-scopes.ts'
+import { createOperationScope } from './world/operation-scopes.ts'
 
 /** The law with some of its changes left out or bent. */
 function withChanges(bend: (change: Change) => readonly Change[]): Law {

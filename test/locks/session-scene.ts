@@ -5,9 +5,9 @@ import type {
   SessionLoss,
   SessionLossListener,
 } from '../../src/engine/engine.ts'
-import { createError } from '../../src/engine/errors.ts'
+import { createError } from '../../src/engine/errors/errors.ts'
 import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
-import type { Command } from '../../src/law/commands.ts'
+import type { Command } from '../../src/law/model/commands.ts'
 import { createLocks } from '../../src/locks/create-locks.ts'
 import type { Locks } from '../../src/locks/locks.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'

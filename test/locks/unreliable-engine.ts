@@ -6,10 +6,10 @@ import type {
   Watching,
   WatchListener,
 } from '../../src/engine/engine.ts'
-import { createError, type LockError } from '../../src/engine/errors.ts'
+import { createError, type LockError } from '../../src/engine/errors/errors.ts'
 import type { Query, ReplyOf } from '../../src/engine/queries.ts'
-import type { Command } from '../../src/law/commands.ts'
-import type { Outcome, OutcomeOf } from '../../src/law/outcomes.ts'
+import type { Command } from '../../src/law/model/commands.ts'
+import type { Outcome, OutcomeOf } from '../../src/law/model/outcomes.ts'
 
 /**
  * What happens to a command on its way.

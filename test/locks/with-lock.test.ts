@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createError } from '../../src/engine/errors.ts'
-import type { LockHandle } from '../../src/locks/lock-handle.ts'
+import { createError } from '../../src/engine/errors/errors.ts'
+import type { LockHandle } from '../../src/locks/lease/lock-handle.ts'
 import { openVirtualLocks, rejectionOf } from './virtual-locks.ts'
 
 describe('withLock', () => {

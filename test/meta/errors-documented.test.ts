@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
-import { ERROR_CATALOGUE } from '../../src/engine/error-catalogue.ts'
+import { ERROR_CATALOGUE } from '../../src/engine/errors/error-catalogue.ts'
 
 interface Row {
   readonly code: string

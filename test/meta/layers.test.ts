@@ -30,7 +30,7 @@ describe('the walls between the folders of src/', () => {
     ],
     ['the server uses the way in', 'src/server/app.ts', `import '../locks/locks.ts'`],
     ['locks use a rule of the law', 'src/locks/a.ts', `import { x } from '../law/decide.ts'`],
-    ['the protocol uses the law', 'src/protocol/a.ts', `import { x } from '../law/limits.ts'`],
+    ['the wire uses the law', 'src/wire/a.ts', `import { x } from '../law/limits.ts'`],
     ['the command line uses the law', 'src/cli/a.ts', `import { x } from '../law/decide.ts'`],
     ['a layer uses the test kit', 'src/locks/a.ts', `import '../testing/virtual-clock.ts'`],
     ['the test kit names an engine', 'src/testing/a.ts', `import '../engines/embedded/a.ts'`],
@@ -44,11 +44,11 @@ describe('the walls between the folders of src/', () => {
 
   it.each([
     ['src/law/deep/a.ts', `import '../limits.ts'`],
-    ['src/protocol/a.ts', `import type { A } from '../law/view.ts'`],
+    ['src/wire/a.ts', `import type { A } from '../law/view.ts'`],
     ['src/locks/connect.ts', `await import('../engines/embedded/embedded-engine.ts')`],
     ['src/locks/open-engine.ts', `await import('../engines/sql/open-sql-engine.ts')`],
     ['src/engines/sql/postgres/a.ts', `import '../sql-engine.ts'`],
-    ['src/engines/remote/a.ts', `import '../../protocol/codec.ts'`],
+    ['src/engines/remote/a.ts', `import '../../wire/codec.ts'`],
     ['src/cli/settings/a.ts', `import '../../engine/a.ts'; import '../usage-error.ts'`],
     ['src/locks/a.ts', `import type { Mode } from '../law/view.ts'`],
     ['src/cli/a.ts', `import '../engines/redis/a.ts'; import '../locks/connect.ts'`],

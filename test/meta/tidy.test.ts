@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readSourceFiles } from './guards/source-file.ts'
-import { findUntidyFiles } from './guards/tidy.ts'
+import { findCrowdedFolders, findUntidyFiles } from './guards/tidy.ts'
 
 /** These two spell out what the others may not. */
 const EXEMPT = ['test/meta/tidy.test.ts', 'test/meta/guards/tidy.ts']
@@ -9,6 +9,12 @@ describe('the repository', () => {
   it('is tidy', () => {
     const files = readSourceFiles('.').filter(({ path }) => !EXEMPT.includes(path))
     expect(findUntidyFiles(files)).toEqual([])
+  })
+
+  it('has no folder with more files than a reader can choose between', () => {
+    expect(findCrowdedFolders(readSourceFiles('.').map(({ path }) => path))).toEqual([])
+    const crowd = Array.from({ length: 21 }, (_, index) => `src/law/a${index}.ts`)
+    expect(findCrowdedFolders(crowd)).toHaveLength(1)
   })
 
   it.each([

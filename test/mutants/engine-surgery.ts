@@ -1,7 +1,7 @@
 import type { LockEngine } from '../../src/engine/engine.ts'
 import type { Query, ReplyOf } from '../../src/engine/queries.ts'
-import type { Command } from '../../src/law/commands.ts'
-import type { Outcome } from '../../src/law/outcomes.ts'
+import type { Command } from '../../src/law/model/commands.ts'
+import type { Outcome } from '../../src/law/model/outcomes.ts'
 
 type Apply = (
   command: Command,

@@ -1,5 +1,5 @@
 import { decide } from '../../src/law/decide.ts'
-import type { Hold } from '../../src/law/view.ts'
+import type { Hold } from '../../src/law/model/view.ts'
 import { altering, alterHolds, blindTo, mistaking, withToken } from './law-surgery.ts'
 import { lawMutant, type Mutant } from './mutant.ts'
 

@@ -1,8 +1,8 @@
-import type { Change } from '../../src/law/changes.ts'
-import type { KeyCommand } from '../../src/law/commands.ts'
+import type { Change } from '../../src/law/model/changes.ts'
+import type { KeyCommand } from '../../src/law/model/commands.ts'
 import { type Decision, decide, type Law } from '../../src/law/decide.ts'
-import type { Outcome } from '../../src/law/outcomes.ts'
-import type { Hold, KeyView } from '../../src/law/view.ts'
+import type { Outcome } from '../../src/law/model/outcomes.ts'
+import type { Hold, KeyView } from '../../src/law/model/view.ts'
 
 type Kind = KeyCommand['kind']
 type Of<K extends Kind> = Extract<KeyCommand, { kind: K }>

@@ -3,7 +3,7 @@ import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
 import type { Law } from '../../src/law/decide.ts'
 import type { EngineFixture } from '../../src/testing/engine-suite/engine-fixture.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
-import { createMemoryFixture } from '../conformance/embedded-fixtures.ts'
+import { createMemoryFixture } from '../conformance/fixtures/embedded-fixtures.ts'
 
 /** An engine that is wrong in one way, as lock systems have been known to be wrong. */
 export interface Mutant {

@@ -5,7 +5,10 @@ import {
   collectEngineTests,
 } from '../../src/testing/engine-suite/collect-engine-tests.ts'
 import type { EngineFixture } from '../../src/testing/engine-suite/engine-fixture.ts'
-import { createFileFixture, createMemoryFixture } from '../conformance/embedded-fixtures.ts'
+import {
+  createFileFixture,
+  createMemoryFixture,
+} from '../conformance/fixtures/embedded-fixtures.ts'
 import { MUTANTS } from './mutants.ts'
 
 const isLong = process.env['HOLDFAST_TEST_DOSE'] === 'long'

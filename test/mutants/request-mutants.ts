@@ -1,5 +1,5 @@
 import { decide } from '../../src/law/decide.ts'
-import type { Ended, KeyView, Session } from '../../src/law/view.ts'
+import type { Ended, KeyView, Session } from '../../src/law/model/view.ts'
 import { altering, blindTo, mistaking, seeing, without } from './law-surgery.ts'
 import { lawMutant, type Mutant } from './mutant.ts'
 

@@ -3,7 +3,10 @@ import type { Disk, DiskFile } from '../../src/engines/embedded/journal/disk.ts'
 import { decide, type Law } from '../../src/law/decide.ts'
 import type { OpenedEngine } from '../../src/testing/engine-suite/engine-fixture.ts'
 import { Random } from '../../src/testing/random.ts'
-import { createFileFixture, createPowerLossFixture } from '../conformance/embedded-fixtures.ts'
+import {
+  createFileFixture,
+  createPowerLossFixture,
+} from '../conformance/fixtures/embedded-fixtures.ts'
 import { seeing } from './law-surgery.ts'
 import type { Mutant, MutantFacts } from './mutant.ts'
 

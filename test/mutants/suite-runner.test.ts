@@ -4,7 +4,10 @@ import {
   collectEngineTests,
 } from '../../src/testing/engine-suite/collect-engine-tests.ts'
 import type { EngineFixture } from '../../src/testing/engine-suite/engine-fixture.ts'
-import { createFileFixture, createMemoryFixture } from '../conformance/embedded-fixtures.ts'
+import {
+  createFileFixture,
+  createMemoryFixture,
+} from '../conformance/fixtures/embedded-fixtures.ts'
 import { MUTANTS } from './mutants.ts'
 
 const FREE = 'a release frees the lock'

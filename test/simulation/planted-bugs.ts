@@ -1,6 +1,6 @@
 import type { LockEngine } from '../../src/engine/engine.ts'
 import { decide, type Law } from '../../src/law/decide.ts'
-import type { Granted, Outcome } from '../../src/law/outcomes.ts'
+import type { Granted, Outcome } from '../../src/law/model/outcomes.ts'
 import type {
   OpenSimulatedEngine,
   SimulatedEngineOptions,

@@ -1,8 +1,8 @@
-import type { Change, HoldSet } from '../../src/law/changes.ts'
-import type { Acquire, KeyCommand } from '../../src/law/commands.ts'
+import type { Change, HoldSet } from '../../src/law/model/changes.ts'
+import type { Acquire, KeyCommand } from '../../src/law/model/commands.ts'
 import { type Decision, decide, type Law } from '../../src/law/decide.ts'
-import type { Outcome } from '../../src/law/outcomes.ts'
-import type { Hold, KeyView, Waiter } from '../../src/law/view.ts'
+import type { Outcome } from '../../src/law/model/outcomes.ts'
+import type { Hold, KeyView, Waiter } from '../../src/law/model/view.ts'
 
 /** The law with its decisions changed where `change` says so. */
 function lawWith(

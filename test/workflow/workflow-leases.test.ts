@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createError, isLockError } from '../../src/engine/errors.ts'
+import { createError, isLockError } from '../../src/engine/errors/errors.ts'
 import { openMemoryEngine } from '../../src/engines/embedded/embedded-engine.ts'
 import { openWorkflowLeases } from '../../src/workflow/open-workflow-leases.ts'
 import type { WorkflowLeases } from '../../src/workflow/workflow-leases.ts'

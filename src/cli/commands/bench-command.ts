@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { parseDuration } from '../../locks/durations.ts'
+import { parseDuration } from '../../locks/options/durations.ts'
 import type { Locks } from '../../locks/locks.ts'
 import { isLoopback } from '../../server/access/loopback.ts'
 import {

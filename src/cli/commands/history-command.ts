@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '../../engine/queries.ts'
 import { QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
-import { writeReply } from '../../protocol/json/reply-body.ts'
+import { writeReply } from '../../wire/json/reply-body.ts'
 import type { CliCommand } from '../cli-command.ts'
 import type { CliIo } from '../cli-io.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, withLocks } from '../connection-options.ts'

@@ -1,5 +1,5 @@
 import type { InspectReply } from '../../engine/queries.ts'
-import { escapeControls } from '../../server/log/escape-controls.ts'
+import { escapeControls } from '../../server/observe/escape-controls.ts'
 import type { CliCommand } from '../cli-command.ts'
 import type { CliIo } from '../cli-io.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, withLocks } from '../connection-options.ts'

@@ -1,6 +1,6 @@
 import type { WatchEvent } from '../../engine/engine.ts'
-import { writeEvent } from '../../protocol/json/event-body.ts'
-import { escapeControls } from '../../server/log/escape-controls.ts'
+import { writeEvent } from '../../wire/json/event-body.ts'
+import { escapeControls } from '../../server/observe/escape-controls.ts'
 import type { CliCommand } from '../cli-command.ts'
 import type { CliIo, CliSignal } from '../cli-io.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, withLocks } from '../connection-options.ts'

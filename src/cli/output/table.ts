@@ -1,4 +1,4 @@
-import { escapeControls } from '../../server/log/escape-controls.ts'
+import { escapeControls } from '../../server/observe/escape-controls.ts'
 import type { CliIo } from '../cli-io.ts'
 import { choosePaint, type Colour, type Paint } from './paint.ts'
 

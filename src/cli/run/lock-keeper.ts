@@ -1,4 +1,4 @@
-import type { LockHandle } from '../../locks/lock-handle.ts'
+import type { LockHandle } from '../../locks/lease/lock-handle.ts'
 import { monotonicMs } from './supervisor-messages.ts'
 
 export interface LockKeeperOptions {

@@ -1,5 +1,5 @@
-import { parseDuration, type DurationRule } from '../../locks/durations.ts'
-import type { AcquireOptions } from '../../locks/lock-options.ts'
+import { parseDuration, type DurationRule } from '../../locks/options/durations.ts'
+import type { AcquireOptions } from '../../locks/options/lock-options.ts'
 import { type ConnectionValues, CONNECTION_OPTIONS } from '../connection-options.ts'
 import { expectWords, parseChoice, parseCommandArgs } from '../parse-command-args.ts'
 import { UsageError } from '../usage-error.ts'

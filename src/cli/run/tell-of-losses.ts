@@ -1,4 +1,4 @@
-import type { LockHandle } from '../../locks/lock-handle.ts'
+import type { LockHandle } from '../../locks/lease/lock-handle.ts'
 import type { Locks } from '../../locks/locks.ts'
 
 const ENDS: ReadonlySet<string> = new Set(['forced', 'expired', 'disconnected', 'reset'])

@@ -1,5 +1,5 @@
-import { isLockError } from '../../engine/errors.ts'
-import { parseDuration } from '../../locks/durations.ts'
+import { isLockError } from '../../engine/errors/errors.ts'
+import { parseDuration } from '../../locks/options/durations.ts'
 import type { ServerLimits } from '../../server/server-limits.ts'
 import { findNearestName } from '../nearest-name.ts'
 import { LIMIT_TABLE } from './limit-table.ts'

@@ -4,7 +4,7 @@ import {
   TTL_MS_MAX,
   TTL_MS_MIN,
 } from '../../engine/validation/limits.ts'
-import { LOG_LEVELS } from '../../server/log/log.ts'
+import { LOG_LEVELS } from '../../server/observe/log.ts'
 import type { Setting, SettingKind } from './setting.ts'
 
 const TEXT: SettingKind = { is: 'text' }

@@ -1,4 +1,4 @@
-import type { LawSettings } from '../../law/settings.ts'
+import type { LawSettings } from '../../law/model/settings.ts'
 import {
   HOLDERS_PER_KEY_MAX,
   REFERENCES_PER_RESOURCE_MAX,

@@ -1,4 +1,4 @@
-import type { Acquire, Begin, Command, Finish } from '../../law/commands.ts'
+import type { Acquire, Begin, Command, Finish } from '../../law/model/commands.ts'
 import {
   ERROR_BYTES_MAX,
   GRACE_MS_MAX,
@@ -15,7 +15,7 @@ import {
   WAIT_MS_MAX,
 } from './limits.ts'
 import { problemWithName, utf8Length } from './names.ts'
-import type { LawSettings } from '../../law/settings.ts'
+import type { LawSettings } from '../../law/model/settings.ts'
 
 /** What is wrong with a command: the field, and why. */
 export interface Problem {

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../law/outcomes.ts'
+import type { Outcome } from '../../law/model/outcomes.ts'
 import type { Timer } from '../../time/clock.ts'
 import type { WaitingCommand } from './waiting-command.ts'
 

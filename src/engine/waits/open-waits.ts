@@ -1,8 +1,8 @@
-import type { Cancel, HangUp, Withdraw } from '../../law/commands.ts'
+import type { Cancel, HangUp, Withdraw } from '../../law/model/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
-import type { Outcome } from '../../law/outcomes.ts'
+import type { Outcome } from '../../law/model/outcomes.ts'
 import type { Clock } from '../../time/clock.ts'
-import { toAborted } from '../engine-errors.ts'
+import { toAborted } from '../errors/engine-errors.ts'
 import { OpenCall } from './open-call.ts'
 import { nameOfWait, toWithdrawal, type WaitingCommand } from './waiting-command.ts'
 

@@ -1,6 +1,6 @@
-import type { Acquire, Begin, Cancel, CancelReason, Withdraw } from '../../law/commands.ts'
+import type { Acquire, Begin, Cancel, CancelReason, Withdraw } from '../../law/model/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
-import type { Namespace } from '../../law/view.ts'
+import type { Namespace } from '../../law/model/view.ts'
 
 /** What can wait in a queue. */
 export type WaitingCommand = Acquire | Begin

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../time/clock.ts'
-import type { LockTable } from './lock-table.ts'
+import type { LockTable } from './table/lock-table.ts'
 
 /**
  * The engine's one timer: it is set for whatever comes due first. It is moved only to an earlier moment;

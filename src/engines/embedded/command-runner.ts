@@ -1,10 +1,10 @@
 import { unreachable } from '../../law/assert.ts'
-import type { Command, SessionCommand, Unref } from '../../law/commands.ts'
-import type { Outcome } from '../../law/outcomes.ts'
+import type { Command, SessionCommand, Unref } from '../../law/model/commands.ts'
+import type { Outcome } from '../../law/model/outcomes.ts'
 import { decideSession } from '../../law/sessions.ts'
 import type { Durability } from './durability.ts'
 import { type ExpiryHandler, expireDue } from './expiry.ts'
-import type { LockTable } from './lock-table.ts'
+import type { LockTable } from './table/lock-table.ts'
 import type { TableStore } from './table-store.ts'
 
 export interface CommandRunnerParts {

@@ -1,9 +1,9 @@
-import { HoldRecord } from './hold-record.ts'
-import type { KeyState } from './key-state.ts'
-import type { LockTable } from './lock-table.ts'
-import { ResourceState } from './resource-state.ts'
-import { SessionRecord } from './session-record.ts'
-import { WaiterRecord } from './waiter-record.ts'
+import { HoldRecord } from './table/hold-record.ts'
+import type { KeyState } from './table/key-state.ts'
+import type { LockTable } from './table/lock-table.ts'
+import { ResourceState } from './table/resource-state.ts'
+import { SessionRecord } from './table/session-record.ts'
+import { WaiterRecord } from './table/waiter-record.ts'
 
 /** What came due on one key. */
 interface DueOnKey {

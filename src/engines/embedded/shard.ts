@@ -1,4 +1,4 @@
-import type { LockTable } from './lock-table.ts'
+import type { LockTable } from './table/lock-table.ts'
 
 /**
  * A part of the keys, by hash: it counts the tokens of its keys, so that a key that was forgotten while

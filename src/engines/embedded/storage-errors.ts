@@ -1,5 +1,5 @@
-import { toClosed } from '../../engine/engine-errors.ts'
-import { createError, LockError } from '../../engine/errors.ts'
+import { toClosed } from '../../engine/errors/engine-errors.ts'
+import { createError, LockError } from '../../engine/errors/errors.ts'
 import {
   DirectoryOwnedError,
   JournalClosedError,

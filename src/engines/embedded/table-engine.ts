@@ -7,14 +7,19 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
-import { toAborted, toClosed, toDefect, toInvalidArgument } from '../../engine/engine-errors.ts'
-import type { LockError } from '../../engine/errors.ts'
+import {
+  toAborted,
+  toClosed,
+  toDefect,
+  toInvalidArgument,
+} from '../../engine/errors/engine-errors.ts'
+import type { LockError } from '../../engine/errors/errors.ts'
 import type { HistoryReply, Query, ReplyOf, StatsReply } from '../../engine/queries.ts'
 import { problemWithQuery } from '../../engine/validation/query-check.ts'
 import { Watchers } from '../../engine/watchers.ts'
-import type { Command } from '../../law/commands.ts'
-import type { LawEvent } from '../../law/events.ts'
-import type { Outcome } from '../../law/outcomes.ts'
+import type { Command } from '../../law/model/commands.ts'
+import type { LawEvent } from '../../law/model/events.ts'
+import type { Outcome } from '../../law/model/outcomes.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
 import { OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
 import { isHeldOpen, nameOfPlace, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
@@ -22,13 +27,13 @@ import type { Clock } from '../../time/clock.ts'
 import { CommandRunner } from './command-runner.ts'
 import { Durability } from './durability.ts'
 import type { HoldHistory } from './history/hold-history.ts'
-import type { LockTable } from './lock-table.ts'
-import { readTable } from './table-queries.ts'
+import type { LockTable } from './table/lock-table.ts'
+import { readTable } from './table/table-queries.ts'
 import type { TableStore } from './table-store.ts'
 import type { Journal } from './journal/journal.ts'
 import { toStorageError } from './storage-errors.ts'
 import { Alarm } from './alarm.ts'
-import type { WaiterRecord } from './waiter-record.ts'
+import type { WaiterRecord } from './table/waiter-record.ts'
 
 export interface TableEngineParts {
   readonly table: LockTable

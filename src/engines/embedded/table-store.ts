@@ -1,13 +1,13 @@
-import type { Change } from '../../law/changes.ts'
+import type { Change } from '../../law/model/changes.ts'
 import { referencePatienceMs } from '../../law/operation-head.ts'
-import type { Session } from '../../law/view.ts'
-import type { JournalOwner } from './journal/journal-owner.ts'
-import type { KeyState } from './key-state.ts'
-import type { LockTable } from './lock-table.ts'
-import { isDurable, type Reckoning, readChange, writeChange } from './record-codec.ts'
-import { RecordReader } from './record-reader.ts'
-import { RecordWriter } from './record-writer.ts'
-import { ResourceState } from './resource-state.ts'
+import type { Session } from '../../law/model/view.ts'
+import type { JournalOwner } from './journal/owner/journal-owner.ts'
+import type { KeyState } from './table/key-state.ts'
+import type { LockTable } from './table/lock-table.ts'
+import { isDurable, type Reckoning, readChange, writeChange } from './records/record-codec.ts'
+import { RecordReader } from './records/record-reader.ts'
+import { RecordWriter } from './records/record-writer.ts'
+import { ResourceState } from './table/resource-state.ts'
 
 const LOCK = 0
 const OPERATION = 1

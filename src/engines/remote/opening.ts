@@ -1,4 +1,4 @@
-import { isLockError } from '../../engine/errors.ts'
+import { isLockError } from '../../engine/errors/errors.ts'
 import { toUnreachable } from './remote-errors.ts'
 
 /** The first connection. Unlike later ones, a caller waits for it. */

@@ -1,5 +1,5 @@
-import { createError, type LockError } from '../../engine/errors.ts'
-import { describeTlsFailure } from '../../protocol/tls-failure.ts'
+import { createError, type LockError } from '../../engine/errors/errors.ts'
+import { describeTlsFailure } from '../../wire/tls-failure.ts'
 
 /** The server could not be reached, or not for long enough to hear its answer. */
 export function toUnreachable(applied: 'no' | 'maybe', cause: unknown): LockError {

@@ -1,4 +1,4 @@
-import type { Request } from '../../protocol/session/session-message.ts'
+import type { Request } from '../../wire/session/session-message.ts'
 
 /** The two ends of the promise that is being made. */
 let resolveMade: (value: unknown) => void

@@ -8,21 +8,21 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
-import { toAborted, toClosed, toInvalidArgument } from '../../engine/engine-errors.ts'
-import { knownCode } from '../../engine/error-catalogue.ts'
-import { createError, type LockError } from '../../engine/errors.ts'
+import { toAborted, toClosed, toInvalidArgument } from '../../engine/errors/engine-errors.ts'
+import { knownCode } from '../../engine/errors/error-catalogue.ts'
+import { createError, type LockError } from '../../engine/errors/errors.ts'
 import type { Query, ReplyOf } from '../../engine/queries.ts'
 import { problemWithFilter, problemWithQuery } from '../../engine/validation/query-check.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
-import type { Command } from '../../law/commands.ts'
-import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import type { Command } from '../../law/model/commands.ts'
+import type { Outcome, OutcomeOf } from '../../law/model/outcomes.ts'
 import {
   isHeldOpen,
   nameOfWait,
   toWithdrawal,
   type WaitingCommand,
 } from '../../engine/waits/waiting-command.ts'
-import type { Failed, Request, Welcome } from '../../protocol/session/session-message.ts'
+import type { Failed, Request, Welcome } from '../../wire/session/session-message.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
 import { RETRY_FOR_MS_DEFAULT } from './back-off.ts'

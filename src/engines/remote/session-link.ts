@@ -1,8 +1,8 @@
-import { createError, type LockError } from '../../engine/errors.ts'
-import { FrameSender } from '../../protocol/session/frame-sender.ts'
-import { type FrameReceiver, readServerFrame } from '../../protocol/session/message-codec.ts'
-import { CLOSE_CODES, SESSION_VERSION } from '../../protocol/session/session-limits.ts'
-import type { Request, ServerMessage, Welcome } from '../../protocol/session/session-message.ts'
+import { createError, type LockError } from '../../engine/errors/errors.ts'
+import { FrameSender } from '../../wire/session/frame-sender.ts'
+import { type FrameReceiver, readServerFrame } from '../../wire/session/message-codec.ts'
+import { CLOSE_CODES, SESSION_VERSION } from '../../wire/session/session-limits.ts'
+import type { Request, ServerMessage, Welcome } from '../../wire/session/session-message.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { backOffMs } from './back-off.ts'
 import {

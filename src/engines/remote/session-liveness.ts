@@ -1,5 +1,5 @@
 import type { EngineSession, SessionLoss, SessionLossListener } from '../../engine/engine.ts'
-import type { Lost, Welcome } from '../../protocol/session/session-message.ts'
+import type { Lost, Welcome } from '../../wire/session/session-message.ts'
 import type { HeartbeatThread } from './heartbeat-thread.ts'
 import { HEARTBEATS_PER_LEASE_MIN } from './session-limits.ts'
 

@@ -5,9 +5,9 @@ import {
   type FrameSocket,
   type FrameSocketEvents,
   toFrameSocket,
-} from '../../protocol/session/frame-socket.ts'
-import { SERVER_FRAME_BYTES_MAX } from '../../protocol/session/session-limits.ts'
-import { explainHangUp } from '../../protocol/tls-failure.ts'
+} from '../../wire/session/frame-socket.ts'
+import { SERVER_FRAME_BYTES_MAX } from '../../wire/session/session-limits.ts'
+import { explainHangUp } from '../../wire/tls-failure.ts'
 import { toTlsError } from './remote-errors.ts'
 import { HANDSHAKE_MS_MAX } from './session-limits.ts'
 

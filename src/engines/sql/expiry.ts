@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
-import type { KeyCommand } from '../../law/commands.ts'
-import type { Outcome } from '../../law/outcomes.ts'
+import type { KeyCommand } from '../../law/model/commands.ts'
+import type { Outcome } from '../../law/model/outcomes.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
-import type { DatabaseClock } from './database-clock.ts'
-import type { SessionBook } from './session-book.ts'
+import type { DatabaseClock } from './commit/database-clock.ts'
+import type { SessionRegistry } from './session-registry.ts'
 import type { Connection, KeyName, SqlDialect } from './sql-dialect.ts'
-import type { Transactor } from './transactor.ts'
+import type { Transactor } from './commit/transactor.ts'
 
 /** Keys that are looked at in one go. */
 const SWEEP_MAX = 200
@@ -18,7 +18,7 @@ export interface ExpiryOptions {
   readonly transactor: Transactor
   readonly databaseClock: DatabaseClock
   readonly clock: Clock
-  readonly sessions: SessionBook
+  readonly sessions: SessionRegistry
   readonly decide: (name: KeyName, command: KeyCommand) => Promise<Outcome>
 }
 

@@ -2,8 +2,8 @@ import type { Selectable } from 'kysely'
 import { HISTORY_KEPT_MS, HISTORY_PER_KEY_MAX } from '../../engine/history-rules.ts'
 import type { HistoryEntry, HistoryQuery, HistoryReply } from '../../engine/queries.ts'
 import { HISTORY_SHOWN } from '../../engine/validation/query-limits.ts'
-import type { HistoryTable } from './schema.ts'
-import type { TransactionContext } from './transaction-context.ts'
+import type { HistoryTable } from './schema/schema.ts'
+import type { TransactionContext } from './commit/transaction-context.ts'
 
 const PAGE = 1_000
 

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { OpenWaits } from '../../engine/waits/open-waits.ts'
 import { nameOfPlace } from '../../engine/waits/waiting-command.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
-import type { DatabaseClock } from './database-clock.ts'
-import { OldRows } from './old-rows.ts'
-import type { AnswersElsewhere } from './answers-elsewhere.ts'
-import type { ServerBook } from './server-book.ts'
+import type { DatabaseClock } from './commit/database-clock.ts'
+import { OldRows } from './schema/old-rows.ts'
+import type { AnswersElsewhere } from './notify/answers-elsewhere.ts'
+import type { ServerRegistry } from './server-registry.ts'
 import type { Connection, KeyName } from './sql-dialect.ts'
-import type { Transactor } from './transactor.ts'
+import type { Transactor } from './commit/transactor.ts'
 
 /** What is too old is removed this often, in rounds. */
 const REMOVAL_EVERY = 6
@@ -21,7 +21,7 @@ export interface HousekeepingOptions {
   readonly elsewhere: AnswersElsewhere
   readonly openLetters: () => Promise<void>
   /** Where this process is a server. */
-  readonly servers: ServerBook | undefined
+  readonly servers: ServerRegistry | undefined
   /** How long a waiter keeps its place without a sign of the process that holds its call open. */
   readonly openPatienceMs: number
 }
@@ -61,7 +61,7 @@ export class Housekeeping {
     if (waits.size > 0) {
       await transactor.write((db) => this.#renewPlaces(db))
       const stillQueued = await transactor.run((db) => this.#stillQueued(db))
-      // Whoever left the queue was written to; only those are asked for again whose letter is lost.
+      // Whoever left the queue was written to; only those are asked for again whose notification is lost.
       await this.#options.openLetters()
       await elsewhere.askAgain(stillQueued)
     }

@@ -1,4 +1,4 @@
-import { createError } from '../../engine/errors.ts'
+import { createError } from '../../engine/errors/errors.ts'
 
 /** Load a package that a user has to install; without it, say which. */
 export async function loadDriver<Module>(

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { SqlSchema } from './schema.ts'
+import type { SqlSchema } from './schema/schema.ts'
 import type { Rows, Statement, Value } from './statement.ts'
 
 /** Statements go through this one, inside a transaction or outside. */
@@ -50,7 +50,7 @@ export interface WatchTerms {
 }
 
 /** How a transaction ends itself that was sent whole, because what it was decided on was not looked at first. */
-export interface GuessTerms {
+export interface OptimisticTerms {
   /** A column that cannot be computed unless the condition holds. */
   failUnless(condition: Statement): Statement
   /** Whether a statement failed for that, and not for anything else. */
@@ -100,7 +100,7 @@ export interface SqlDialect {
   readonly skipLocked: string
   readonly watch: WatchTerms
   /** Absent where nothing is gained by it, because to look first costs no round trip. */
-  readonly guess?: GuessTerms
+  readonly guess?: OptimisticTerms
   /**
    * The longest time from a commit to when another process looks for it, without load. 0 where the
    * database tells it; otherwise processes that wait look this often.

@@ -7,40 +7,40 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
-import { toAborted, toClosed, toInvalidArgument } from '../../engine/engine-errors.ts'
+import { toAborted, toClosed, toInvalidArgument } from '../../engine/errors/engine-errors.ts'
 import type { Query, ReplyOf } from '../../engine/queries.ts'
 import { problemWithQuery } from '../../engine/validation/query-check.ts'
 import { unreachable } from '../../law/assert.ts'
-import type { Command, KeyCommand, Unref } from '../../law/commands.ts'
+import type { Command, KeyCommand, Unref } from '../../law/model/commands.ts'
 import type { Law } from '../../law/decide.ts'
-import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
-import type { LawSettings } from '../../law/settings.ts'
+import type { Outcome, OutcomeOf } from '../../law/model/outcomes.ts'
+import type { LawSettings } from '../../law/model/settings.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
 import { OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
 import { isHeldOpen, nameOfPlace, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { Clock } from '../../time/clock.ts'
-import { DatabaseClock } from './database-clock.ts'
-import type { WorkResult } from './decide-jobs.ts'
-import { AnswersElsewhere, keyNameOf, toAsker } from './answers-elsewhere.ts'
-import { Doorbell } from './doorbell.ts'
-import { EventFeed } from './event-feed.ts'
+import { DatabaseClock } from './commit/database-clock.ts'
+import type { WorkResult } from './commit/decide-jobs.ts'
+import { AnswersElsewhere, keyNameOf, toAsker } from './notify/answers-elsewhere.ts'
+import { NotificationSignal } from './notify/notification-signal.ts'
+import { EventFeed } from './notify/event-feed.ts'
 import { Expiry } from './expiry.ts'
 import { Housekeeping } from './housekeeping.ts'
-import { JobQueue } from './job-queue.ts'
-import type { Asker } from './key-snapshot.ts'
-import type { KeyJob } from './key-run.ts'
-import { KeyWork } from './key-work.ts'
-import type { Letter } from './letters.ts'
-import { Mailbox } from './mailbox.ts'
-import { migrate, type MigrationBook } from './migrate.ts'
-import { ServerBook } from './server-book.ts'
-import { SessionBook } from './session-book.ts'
+import { JobQueue } from './commit/job-queue.ts'
+import type { Asker } from './snapshot/key-snapshot.ts'
+import type { KeyJob } from './commit/key-run.ts'
+import { KeyWork } from './commit/key-work.ts'
+import type { Notification } from './notify/notifications.ts'
+import { NotificationInbox } from './notify/notification-inbox.ts'
+import { migrate, type MigrationRegistry } from './schema/migrate.ts'
+import { ServerRegistry } from './server-registry.ts'
+import { SessionRegistry } from './session-registry.ts'
 import type { KeyName, SqlDatabase } from './sql-dialect.ts'
 import { toRefused, toUnavailable } from './sql-errors.ts'
 import { readSql } from './sql-reads.ts'
-import type { TransactionContext } from './transaction-context.ts'
-import { Transactor } from './transactor.ts'
-import { WatchNotice } from './watch-notice.ts'
+import type { TransactionContext } from './commit/transaction-context.ts'
+import { Transactor } from './commit/transactor.ts'
+import { WatchNotice } from './notify/watch-notice.ts'
 
 export interface SqlEngineParts {
   readonly database: SqlDatabase
@@ -72,13 +72,13 @@ export class SqlEngine implements LockEngine {
   readonly #jobs: JobQueue
   readonly #waits: OpenWaits
   readonly #elsewhere: AnswersElsewhere
-  readonly #mailbox: Mailbox
-  readonly #sessions: SessionBook
+  readonly #inbox: NotificationInbox
+  readonly #sessions: SessionRegistry
   readonly #expiry: Expiry
   readonly #feed: EventFeed
-  readonly #doorbell: Doorbell
+  readonly #doorbell: NotificationSignal
   readonly #housekeeping: Housekeeping
-  readonly #servers: ServerBook | undefined
+  readonly #servers: ServerRegistry | undefined
   readonly #process: string = randomUUID()
   #closing: Promise<void> | undefined
 
@@ -111,10 +111,11 @@ export class SqlEngine implements LockEngine {
     })
     this.#elsewhere = new AnswersElsewhere({ process, waits: this.#waits, decide })
     const transactor = this.#transactor
-    const receive = (letter: Letter): Promise<void> => this.#elsewhere.receive(letter)
-    this.#mailbox = new Mailbox({ transactor, process, receive })
+    const receive = (notification: Notification): Promise<void> =>
+      this.#elsewhere.receive(notification)
+    this.#inbox = new NotificationInbox({ transactor, process, receive })
     const shared = { database, transactor, clock: databaseClock, decide }
-    this.#sessions = new SessionBook(shared)
+    this.#sessions = new SessionRegistry(shared)
     this.#expiry = new Expiry({
       dialect: database.dialect,
       transactor,
@@ -127,14 +128,14 @@ export class SqlEngine implements LockEngine {
     const notice = new WatchNotice({ dialect, transactor, clock: databaseClock })
     const onInterest = (): void => this.#onInterest()
     this.#feed = new EventFeed({ transactor, notice, timers: clock, onInterest })
-    this.#doorbell = new Doorbell({
+    this.#doorbell = new NotificationSignal({
       pollMs: database.dialect.pollMs,
       look: () => this.#look(),
     })
     const { announceAs: name } = parts
     if (name !== undefined) {
       const book = { transactor, clock: databaseClock, process, name, settings }
-      this.#servers = new ServerBook(book)
+      this.#servers = new ServerRegistry(book)
     }
     this.#housekeeping = new Housekeeping({
       transactor,
@@ -189,7 +190,7 @@ export class SqlEngine implements LockEngine {
   }
 
   /** Make tables of one's own beside those of the locks. */
-  async migrateBeside(book: MigrationBook): Promise<void> {
+  async migrateBeside(book: MigrationRegistry): Promise<void> {
     this.#mustBeOpen()
     try {
       await migrate(this.#database, book)
@@ -291,7 +292,7 @@ export class SqlEngine implements LockEngine {
   }
 
   async #look(): Promise<void> {
-    if (this.#waits.size > 0) await this.#mailbox.open()
+    if (this.#waits.size > 0) await this.#inbox.open()
     await this.#feed.read()
   }
 

@@ -1,5 +1,5 @@
-import { createError, LockError } from '../../engine/errors.ts'
-import { NewerSchemaError } from './migrate.ts'
+import { createError, LockError } from '../../engine/errors/errors.ts'
+import { NewerSchemaError } from './schema/migrate.ts'
 
 /** The database could not be asked, or did not answer: what that means for whoever asked us. */
 export function toUnavailable(error: unknown, applied: 'no' | 'maybe'): LockError {

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { unreachable } from '../../law/assert.ts'
 import { nameAfterPrefix } from '../../engine/validation/names.ts'
-import type { Namespace, Reference, Waiter } from '../../law/view.ts'
+import type { Namespace, Reference, Waiter } from '../../law/model/view.ts'
 import type {
   InspectReply,
   ListQuery,
@@ -19,15 +19,15 @@ import {
   showToken,
   showWaiter,
 } from '../../engine/show-key.ts'
-import { ABSENT_KEY } from './absent-key.ts'
+import { ABSENT_KEY } from './snapshot/absent-key.ts'
 import { readHistory } from './history.ts'
-import { loadKeys } from './key-loader.ts'
-import { loadPart } from './key-parts.ts'
-import { KeySnapshot } from './key-snapshot.ts'
-import { toWaiter } from './row-codec.ts'
-import type { KeyTable } from './schema.ts'
+import { loadKeys } from './snapshot/key-loader.ts'
+import { loadPart } from './snapshot/key-parts.ts'
+import { KeySnapshot } from './snapshot/key-snapshot.ts'
+import { toWaiter } from './snapshot/row-codec.ts'
+import type { KeyTable } from './schema/schema.ts'
 import type { KeyName } from './sql-dialect.ts'
-import type { TransactionContext } from './transaction-context.ts'
+import type { TransactionContext } from './commit/transaction-context.ts'
 
 /** Answers a query from a transaction that reads a single moment. */
 export async function readSql(context: TransactionContext, query: Query): Promise<ReplyOf<Query>> {

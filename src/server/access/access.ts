@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { LockEngine } from '../../engine/engine.ts'
-import type { AuditLog } from '../audit-log.ts'
+import type { AuditLog } from '../observe/audit-log.ts'
 import { HttpError } from '../http/http-error.ts'
 import type { Access as Right } from '../http/route.ts'
 import type { ServerLimits } from '../server-limits.ts'

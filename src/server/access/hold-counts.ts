@@ -1,6 +1,6 @@
 import type { LockEngine, WatchEvent } from '../../engine/engine.ts'
 import type { HolderReply } from '../../engine/queries.ts'
-import type { Namespace } from '../../law/view.ts'
+import type { Namespace } from '../../law/model/view.ts'
 import type { KnownNames } from './principal-view.ts'
 
 /** How many holds each principal has, for the limit. A principal without a name is everybody. */

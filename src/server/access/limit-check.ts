@@ -1,5 +1,5 @@
-import { createError, type LockError } from '../../engine/errors.ts'
-import type { Command } from '../../law/commands.ts'
+import { createError, type LockError } from '../../engine/errors/errors.ts'
+import type { Command } from '../../law/model/commands.ts'
 import { ID_BYTES_MAX, OWNER_BYTES_MAX, TTL_MS_MIN } from '../../engine/validation/limits.ts'
 import { utf8Length } from '../../engine/validation/names.ts'
 import type { ServerLimits } from '../server-limits.ts'

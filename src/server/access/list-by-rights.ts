@@ -1,5 +1,5 @@
 import type { LockEngine } from '../../engine/engine.ts'
-import { createError } from '../../engine/errors.ts'
+import { createError } from '../../engine/errors/errors.ts'
 import type { InspectReply, ListQuery, ListReply } from '../../engine/queries.ts'
 import { LIST_SHOWN } from '../../engine/validation/query-limits.ts'
 import { compareNames } from '../../engine/validation/names.ts'

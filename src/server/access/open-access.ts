@@ -1,10 +1,10 @@
-import { createError } from '../../engine/errors.ts'
-import type { AuditLog } from '../audit-log.ts'
+import { createError } from '../../engine/errors/errors.ts'
+import type { AuditLog } from '../observe/audit-log.ts'
 import type { ServerContext } from '../server-context.ts'
 import { Access } from './access.ts'
 import { Authenticator } from './authenticator.ts'
-import { HoldBook } from './hold-book.ts'
-import { HoldBound } from './hold-bound.ts'
+import { HoldQuota } from './hold-quota.ts'
+import { QuotaCheck } from './quota-check.ts'
 import { isLoopback } from './loopback.ts'
 import type { TokenEntry } from './token-file.ts'
 
@@ -49,8 +49,8 @@ export function createAccess(
     clock,
     nowMs: () => clock.nowMs(),
   }
-  const book = engine.capabilities.shared ? new HoldBook(counting) : undefined
-  const holds = book ?? new HoldBound(counting)
+  const book = engine.capabilities.shared ? new HoldQuota(counting) : undefined
+  const holds = book ?? new QuotaCheck(counting)
   events.listen(({ event }) => holds.hear(event))
   return new Access({
     engine: book?.follow(engine) ?? engine,

@@ -7,7 +7,7 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
-import { createError, type LockError } from '../../engine/errors.ts'
+import { createError, type LockError } from '../../engine/errors/errors.ts'
 import type {
   HistoryQuery,
   HistoryReply,
@@ -16,10 +16,10 @@ import type {
   StatsReply,
 } from '../../engine/queries.ts'
 import { HISTORY_SHOWN, QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
-import type { Acquire, Begin, Command, Force } from '../../law/commands.ts'
+import type { Acquire, Begin, Command, Force } from '../../law/model/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
-import type { Outcome } from '../../law/outcomes.ts'
-import type { AuditLog } from '../audit-log.ts'
+import type { Outcome } from '../../law/model/outcomes.ts'
+import type { AuditLog } from '../observe/audit-log.ts'
 import type { ServerLimits } from '../server-limits.ts'
 import type { HoldCounts } from './hold-counts.ts'
 import { LimitCheck } from './limit-check.ts'

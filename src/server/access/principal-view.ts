@@ -1,6 +1,6 @@
 import type { WatchEvent } from '../../engine/engine.ts'
-import { createError } from '../../engine/errors.ts'
-import type { Namespace } from '../../law/view.ts'
+import { createError } from '../../engine/errors/errors.ts'
+import type { Namespace } from '../../law/model/view.ts'
 import { narrow } from './list-by-rights.ts'
 import type { Principal } from './principal.ts'
 

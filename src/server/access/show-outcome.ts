@@ -1,6 +1,6 @@
-import type { Command } from '../../law/commands.ts'
-import type { HolderShown, Outcome, Refused } from '../../law/outcomes.ts'
-import type { Namespace } from '../../law/view.ts'
+import type { Command } from '../../law/model/commands.ts'
+import type { HolderShown, Outcome, Refused } from '../../law/model/outcomes.ts'
+import type { Namespace } from '../../law/model/view.ts'
 import type { PrincipalView } from './principal-view.ts'
 
 /** An outcome with the names that its principal knows. Most have none. */

@@ -1,5 +1,5 @@
 import type { HolderReply, InspectReply, StandingReply, WaiterReply } from '../../engine/queries.ts'
-import type { Namespace } from '../../law/view.ts'
+import type { Namespace } from '../../law/model/view.ts'
 import type { PrincipalView } from './principal-view.ts'
 
 /** Replies of the engine with the names that a principal knows. */

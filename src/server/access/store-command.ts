@@ -1,4 +1,4 @@
-import type { Command } from '../../law/commands.ts'
+import type { Command } from '../../law/model/commands.ts'
 import type { PrincipalView } from './principal-view.ts'
 
 /** A command with the names that the engine knows its principal by. */

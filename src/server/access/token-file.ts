@@ -1,4 +1,4 @@
-import { DocumentError, parseDocument } from '../config/parse-document.ts'
+import { DocumentError, parseDocument } from '../http/parse-document.ts'
 import type { Principal } from './principal.ts'
 
 /** A principal and the digests of the tokens that it may come with. */

@@ -1,5 +1,5 @@
-import type { LockError } from '../../engine/errors.ts'
-import { toSnake } from '../../protocol/json/key-case.ts'
+import type { LockError } from '../../engine/errors/errors.ts'
+import { toSnake } from '../../wire/json/key-case.ts'
 import type { Field } from './fields.ts'
 import { badRequest, type HttpError } from './http-error.ts'
 

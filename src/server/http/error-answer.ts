@@ -1,5 +1,5 @@
-import { ERROR_CATALOGUE } from '../../engine/error-catalogue.ts'
-import { isLockError, type LockError } from '../../engine/errors.ts'
+import { ERROR_CATALOGUE } from '../../engine/errors/error-catalogue.ts'
+import { isLockError, type LockError } from '../../engine/errors/errors.ts'
 import { toBadField } from './bad-field.ts'
 import type { JsonAnswer } from './exchange.ts'
 import type { Field } from './fields.ts'

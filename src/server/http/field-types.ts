@@ -10,9 +10,9 @@ import {
   TYPE_CHARS_MAX,
   VALUE_BYTES_MAX,
 } from '../../engine/validation/limits.ts'
-import type { CancelReason } from '../../law/commands.ts'
-import type { Coordination } from '../../law/settings.ts'
-import type { Mode, Namespace } from '../../law/view.ts'
+import type { CancelReason } from '../../law/model/commands.ts'
+import type { Coordination } from '../../law/model/settings.ts'
+import type { Mode, Namespace } from '../../law/model/view.ts'
 import type { FieldType, Schema } from './fields.ts'
 
 /**

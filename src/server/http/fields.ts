@@ -1,4 +1,4 @@
-import { toSnake } from '../../protocol/json/key-case.ts'
+import { toSnake } from '../../wire/json/key-case.ts'
 import type { ServerLimits } from '../server-limits.ts'
 import { badRequest } from './http-error.ts'
 

@@ -34,7 +34,7 @@ export interface ListenerOptions {
   /** Something came that is not HTTP, or came too slowly. */
   readonly onMalformed: () => void
   /** A client was not let in, because it had no certificate or one that no authority of ours has signed. */
-  readonly onStranger: (reason: string) => void
+  readonly onUntrustedClient: (reason: string) => void
   /** A connection above the limit. */
   readonly onRefused: () => void
   /** How many connections are open now. */
@@ -98,7 +98,7 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     onMalformed()
     const reason = findStrangeness(error, socket)
-    if (reason !== undefined) options.onStranger(reason)
+    if (reason !== undefined) options.onUntrustedClient(reason)
     answerMalformed(error, socket as Socket)
   })
   server.maxConnections = connections + REFUSED_MAX

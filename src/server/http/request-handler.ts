@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Principal } from '../access/principal.ts'
-import { RequestLine } from '../log/request-line.ts'
+import { RequestLine } from '../observe/request-line.ts'
 import type { ServerContext } from '../server-context.ts'
 import { toErrorAnswer } from './error-answer.ts'
 import { Exchange, sendJson } from './exchange.ts'

@@ -1,4 +1,4 @@
-import { REFUSAL_STATUS } from '../../protocol/json/outcome-body.ts'
+import { REFUSAL_STATUS } from '../../wire/json/outcome-body.ts'
 import type { Schema } from '../http/fields.ts'
 import {
   ANY,

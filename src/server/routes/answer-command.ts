@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Acquire, Begin, Command } from '../../law/commands.ts'
-import type { Outcome } from '../../law/outcomes.ts'
-import { writeOutcome } from '../../protocol/json/outcome-body.ts'
-import { writeOutcomeText } from '../../protocol/json/outcome-text.ts'
-import { isToBeRemembered } from '../http/answer-memory.ts'
+import type { Acquire, Begin, Command } from '../../law/model/commands.ts'
+import type { Outcome } from '../../law/model/outcomes.ts'
+import { writeOutcome } from '../../wire/json/outcome-body.ts'
+import { writeOutcomeText } from '../../wire/json/outcome-text.ts'
+import { isToBeRemembered } from '../http/idempotency-cache.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { askAndHold } from '../waiting/ask-and-hold.ts'
+import { askAndHold } from '../sessions/ask-and-hold.ts'
 
 /** Applies a command that does not wait, and answers. */
 export function answerCommand(exchange: Exchange, command: Command): Promise<void> | void {

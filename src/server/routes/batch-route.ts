@@ -1,5 +1,5 @@
 import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
-import { writeOutcome } from '../../protocol/json/outcome-body.ts'
+import { writeOutcome } from '../../wire/json/outcome-body.ts'
 import { toErrorAnswer } from '../http/error-answer.ts'
 import type { Exchange, JsonAnswer } from '../http/exchange.ts'
 import { readFields, type Schema } from '../http/fields.ts'

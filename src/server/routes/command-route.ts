@@ -1,6 +1,6 @@
-import type { Command } from '../../law/commands.ts'
-import type { RefusalCode } from '../../law/outcomes.ts'
-import { REFUSAL_STATUS } from '../../protocol/json/outcome-body.ts'
+import type { Command } from '../../law/model/commands.ts'
+import type { RefusalCode } from '../../law/model/outcomes.ts'
+import { REFUSAL_STATUS } from '../../wire/json/outcome-body.ts'
 import type { Asked, FieldTable } from '../http/fields.ts'
 import {
   createRoute,

@@ -1,4 +1,4 @@
-import { snakeKeys } from '../../protocol/json/key-case.ts'
+import { snakeKeys } from '../../wire/json/key-case.ts'
 import * as field from '../http/field-types.ts'
 import { createRoute, type Route } from '../http/route.ts'
 import { answer } from '../openapi/schema-words.ts'

@@ -1,12 +1,12 @@
-import { writeEvent } from '../../protocol/json/event-body.ts'
+import { writeEvent } from '../../wire/json/event-body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import * as field from '../http/field-types.ts'
 import type { Asked } from '../http/fields.ts'
 import { createRoute, type Route } from '../http/route.ts'
 import { anyOf, ref } from '../openapi/schema-words.ts'
-import { EventFeed } from '../streams/event-feed.ts'
-import type { NumberedEvent } from '../streams/event-hub.ts'
-import type { EventStream, StreamEvent } from '../streams/event-stream.ts'
+import { EventFeed } from '../observe/event-feed.ts'
+import type { NumberedEvent } from '../observe/event-hub.ts'
+import type { EventStream, StreamEvent } from '../observe/event-stream.ts'
 import { joinSession, streamAnswers } from './join-session.ts'
 
 const QUERY = {

@@ -1,6 +1,6 @@
-import type { LockAnswer, UnlockAnswer } from '../../protocol/json/operation-body.ts'
-import type { Finished, OutcomeOf, RefusalCode, Refused } from '../../law/outcomes.ts'
-import type { Begin } from '../../law/commands.ts'
+import type { LockAnswer, UnlockAnswer } from '../../wire/json/operation-body.ts'
+import type { Finished, OutcomeOf, RefusalCode, Refused } from '../../law/model/outcomes.ts'
+import type { Begin } from '../../law/model/commands.ts'
 import type { JsonAnswer } from '../http/exchange.ts'
 import { badRequest, HttpError } from '../http/http-error.ts'
 

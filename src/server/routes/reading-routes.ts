@@ -1,5 +1,5 @@
 import type { Query } from '../../engine/queries.ts'
-import { writeReply } from '../../protocol/json/reply-body.ts'
+import { writeReply } from '../../wire/json/reply-body.ts'
 import * as field from '../http/field-types.ts'
 import type { Asked, FieldTable } from '../http/fields.ts'
 import { createRoute, type NoFields, type Route, type RouteOptions } from '../http/route.ts'

@@ -6,11 +6,11 @@ import { CONTRACT_ROUTES, WORK_ROUTES } from './contract-routes.ts'
 import { EVENT_ROUTE } from './event-routes.ts'
 import { HEALTH_ROUTES } from './health-routes.ts'
 import { FORCE_ROUTE, LOCK_ROUTES } from './lock-routes.ts'
-import { OPERATION_ROUTES } from './operation-routes.ts'
+import { OPERATION_ROUTES } from '../operations/operation-routes.ts'
 import { PAGE_ROUTE } from './page-route.ts'
 import { READING_ROUTES } from './reading-routes.ts'
-import { STATUS_ROUTES } from './status-routes.ts'
-import { SUBSCRIBE_ROUTES } from './subscribe-routes.ts'
+import { STATUS_ROUTES } from '../operations/status-routes.ts'
+import { SUBSCRIBE_ROUTES } from '../operations/subscribe-routes.ts'
 
 /** What every other route reads and answers, as this server has it. */
 const DESCRIPTION_ROUTE: Route = createRoute({

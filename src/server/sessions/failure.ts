@@ -1,6 +1,6 @@
-import { ERROR_CATALOGUE } from '../../engine/error-catalogue.ts'
-import { isLockError } from '../../engine/errors.ts'
-import type { Failed } from '../../protocol/session/session-message.ts'
+import { ERROR_CATALOGUE } from '../../engine/errors/error-catalogue.ts'
+import { isLockError } from '../../engine/errors/errors.ts'
+import type { Failed } from '../../wire/session/session-message.ts'
 
 /**
  * An error as a client may see it: what is wrong with its request in full, what is wrong with the server only

@@ -1,18 +1,18 @@
 import type { LockEngine } from '../../engine/engine.ts'
-import type { FrameSocket, FrameSocketEvents } from '../../protocol/session/frame-socket.ts'
-import { FrameSender } from '../../protocol/session/frame-sender.ts'
-import { type FrameReceiver, readClientFrame } from '../../protocol/session/message-codec.ts'
-import { ProtocolError } from '../../protocol/session/protocol-error.ts'
+import type { FrameSocket, FrameSocketEvents } from '../../wire/session/frame-socket.ts'
+import { FrameSender } from '../../wire/session/frame-sender.ts'
+import { type FrameReceiver, readClientFrame } from '../../wire/session/message-codec.ts'
+import { ProtocolError } from '../../wire/session/protocol-error.ts'
 import {
   CLOSE_CODES,
   OPEN_REQUESTS_MAX,
   SESSION_VERSION,
-} from '../../protocol/session/session-limits.ts'
-import type { ClientMessage, Hello, ServerMessage } from '../../protocol/session/session-message.ts'
+} from '../../wire/session/session-limits.ts'
+import type { ClientMessage, Hello, ServerMessage } from '../../wire/session/session-message.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { Principal } from '../access/principal.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
-import type { SessionMetrics } from '../metrics/session-metrics.ts'
+import type { SessionMetrics } from '../observe/session-metrics.ts'
 import type { ClientSession } from './client-session.ts'
 import {
   FRAME_MESSAGES_MAX,

@@ -4,9 +4,9 @@ import { toCheckSettings } from './check-options.ts'
 import type { HoldEvidence } from './hold-evidence.ts'
 import type { Hold } from './holds.ts'
 import { collectHolds } from './holds.ts'
-import type { OperationFacts } from './operation-facts.ts'
-import { collectOperationFacts } from './operation-facts.ts'
-import { collectRequests } from './requests.ts'
+import type { OperationFacts } from './operations/operation-facts.ts'
+import { collectOperationFacts } from './operations/operation-facts.ts'
+import { collectRequests } from './requests/requests.ts'
 import { entriesOf, marksOf } from './subject.ts'
 
 /** A history, read once for all checks. */

@@ -3,8 +3,8 @@ import { partitionBy } from '../linearizability.ts'
 import type { Evidence } from './evidence.ts'
 import { acknowledgedLeave } from './hold-end.ts'
 import type { Hold } from './holds.ts'
-import type { GrantedRequest } from './requests.ts'
-import { grantedOf } from './requests.ts'
+import type { GrantedRequest } from './requests/requests.ts'
+import { grantedOf } from './requests/requests.ts'
 import type { Violation } from './violation.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { HistoryEntry, HistoryMark, HistoryRecord } from '../history.ts'
 import type { CheckSettings } from './check-options.ts'
 import type { HoldEvidence } from './hold-evidence.ts'
-import type { GrantedRequest } from './requests.ts'
-import { grantedOf } from './requests.ts'
+import type { GrantedRequest } from './requests/requests.ts'
+import { grantedOf } from './requests/requests.ts'
 import { ownerOf, subjectOf } from './subject.ts'
 
 /** Why a hold ended, as far as its owner or the history knows. */

@@ -1,6 +1,6 @@
 import type { HistoryEntry, HistoryMark } from '../history.ts'
 import type { CheckSettings } from './check-options.ts'
-import type { LockRequest } from './requests.ts'
+import type { LockRequest } from './requests/requests.ts'
 
 /** A history as far as it tells who held what. */
 export interface HoldEvidence {

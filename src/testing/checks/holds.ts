@@ -12,7 +12,7 @@ import { partitionBy } from '../linearizability.ts'
 import type { HoldEvidence } from './hold-evidence.ts'
 import type { EndCause, HoldEvent } from './hold-events.ts'
 import { collectHoldEvents } from './hold-events.ts'
-import type { GrantedRequest } from './requests.ts'
+import type { GrantedRequest } from './requests/requests.ts'
 import { SessionLeases } from './session-leases.ts'
 
 /** A time in which an owner may rely on a mode. */

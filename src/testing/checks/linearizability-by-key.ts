@@ -4,7 +4,7 @@ import { readWriteLock } from '../models/read-write-lock.ts'
 import { referenceSet } from '../models/reference-set.ts'
 import type { Evidence } from './evidence.ts'
 import { toLockOperations } from './lock-operations.ts'
-import { toReferenceOperations } from './reference-operations.ts'
+import { toReferenceOperations } from './operations/reference-operations.ts'
 import type { Violation } from './violation.ts'
 
 export interface LinearizabilityReport {

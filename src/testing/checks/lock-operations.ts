@@ -5,8 +5,8 @@ import type { ReadWriteOperation, SeenHolder } from '../models/read-write-lock.t
 import type { Evidence } from './evidence.ts'
 import { acknowledgedLeave, firstPossibleEnd } from './hold-end.ts'
 import type { Hold } from './holds.ts'
-import type { LockRequest } from './requests.ts'
-import { answerOf, grantedOf, untoldAttempts } from './requests.ts'
+import type { LockRequest } from './requests/requests.ts'
+import { answerOf, grantedOf, untoldAttempts } from './requests/requests.ts'
 import { ownerOf, subjectOf } from './subject.ts'
 
 type Timed = TimedOperation<ReadWriteOperation>

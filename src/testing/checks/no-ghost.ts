@@ -1,8 +1,8 @@
 import type { HistoryEntry } from '../history.ts'
 import { partitionBy } from '../linearizability.ts'
 import type { Evidence } from './evidence.ts'
-import type { LockRequest } from './requests.ts'
-import { answerOf } from './requests.ts'
+import type { LockRequest } from './requests/requests.ts'
+import { answerOf } from './requests/requests.ts'
 import { ownerOf, subjectOf } from './subject.ts'
 import type { Violation } from './violation.ts'
 

@@ -1,7 +1,7 @@
 import type { HistoryEntry, HistoryMark } from '../history.ts'
 import type { CheckSettings } from './check-options.ts'
-import type { LockRequest } from './requests.ts'
-import { answerOf } from './requests.ts'
+import type { LockRequest } from './requests/requests.ts'
+import { answerOf } from './requests/requests.ts'
 
 /** What decides whether somebody who was once told `queued` still has that place. */
 export interface WaitingContext {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { ErrorCode } from '../../engine/error-catalogue.ts'
-import { isLockError } from '../../engine/errors.ts'
-import type { Granted, Outcome, RefusalCode, Refused } from '../../law/outcomes.ts'
+import type { ErrorCode } from '../../engine/errors/error-catalogue.ts'
+import { isLockError } from '../../engine/errors/errors.ts'
+import type { Granted, Outcome, RefusalCode, Refused } from '../../law/model/outcomes.ts'
 
 /** The answer as a grant; anything else fails the test. */
 export function asGranted(outcome: Outcome): Granted {

@@ -1,5 +1,5 @@
 import type { LockEngine } from '../../engine/engine.ts'
-import type { LawSettings } from '../../law/settings.ts'
+import type { LawSettings } from '../../law/model/settings.ts'
 
 /** What the suite needs to know about an engine in order to test it. */
 export interface EngineFixture {

@@ -12,12 +12,12 @@ import type {
   Renew,
   Unref,
   Cancel,
-} from '../../law/commands.ts'
-import type { Granted, OutcomeOf, RefusalCode, Refused } from '../../law/outcomes.ts'
+} from '../../law/model/commands.ts'
+import type { Granted, OutcomeOf, RefusalCode, Refused } from '../../law/model/outcomes.ts'
 import { asGranted, asQueued, asRefused } from './answers.ts'
 import type { EngineFixture, HistoryDose, OpenedEngine } from './engine-fixture.ts'
-import { OpenWait } from './open-wait.ts'
-import { Patience, REAL_CLOCK } from './patience.ts'
+import { OpenWait } from './queue/open-wait.ts'
+import { Patience, REAL_CLOCK } from './queue/patience.ts'
 
 /** The lock and the resource that a test is about, unless it says otherwise. */
 export const KEY = 'k'

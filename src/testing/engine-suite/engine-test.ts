@@ -1,4 +1,4 @@
-import type { LawSettings } from '../../law/settings.ts'
+import type { LawSettings } from '../../law/model/settings.ts'
 import type { EngineRig } from './engine-rig.ts'
 
 /** One property of every engine, and the tests that show it. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../../law/outcomes.ts'
+import type { Outcome } from '../../law/model/outcomes.ts'
 import type { Random } from '../random.ts'
 import { TTL_MS } from './engine-rig.ts'
 import type { RecordedClient } from './recorded-client.ts'

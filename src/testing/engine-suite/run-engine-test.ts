@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS } from '../../engine/validation/default-settings.ts'
-import type { LawSettings } from '../../law/settings.ts'
+import type { LawSettings } from '../../law/model/settings.ts'
 import type { EngineFixture, OpenedEngine } from './engine-fixture.ts'
 import { EngineRig } from './engine-rig.ts'
 import type { EngineNeed, EngineTest } from './engine-test.ts'

@@ -5,7 +5,7 @@ import type { DiskTrouble } from './disk-trouble.ts'
 import type { EngineHost } from './engine-host.ts'
 import type { FaultKind } from './fault-kinds.ts'
 import type { FaultLog } from './fault-log.ts'
-import type { SimulatedClient } from './simulated-client.ts'
+import type { SimulatedClient } from './network/simulated-client.ts'
 import type { Trace } from './trace.ts'
 
 export interface NemesisOptions {

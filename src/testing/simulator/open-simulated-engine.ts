@@ -1,6 +1,6 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import type { Law } from '../../law/decide.ts'
-import type { LawSettings } from '../../law/settings.ts'
+import type { LawSettings } from '../../law/model/settings.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { SimulatedDisk } from '../simulated-disk.ts'
 

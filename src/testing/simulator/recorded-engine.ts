@@ -6,14 +6,14 @@ import type {
   Watching,
   WatchListener,
 } from '../../engine/engine.ts'
-import { isLockError } from '../../engine/errors.ts'
+import { isLockError } from '../../engine/errors/errors.ts'
 import type { InspectReply, Query, ReferencesReply, ReplyOf } from '../../engine/queries.ts'
-import type { Command } from '../../law/commands.ts'
-import type { Outcome, OutcomeOf } from '../../law/outcomes.ts'
+import type { Command } from '../../law/model/commands.ts'
+import type { Outcome, OutcomeOf } from '../../law/model/outcomes.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { HistoryAnswer, HistoryCall } from '../history.ts'
 import type { HistoryRecorder, PendingCall } from '../history-recorder.ts'
-import { toHistoryCall } from './to-history-call.ts'
+import { toHistoryCall } from './oracle/to-history-call.ts'
 
 /** The code of a call that certainly had no effect: it is not part of the history. */
 export const NOT_APPLIED = 'not_applied'

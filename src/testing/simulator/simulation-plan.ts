@@ -1,4 +1,4 @@
-import type { Coordination, LawSettings } from '../../law/settings.ts'
+import type { Coordination, LawSettings } from '../../law/model/settings.ts'
 import { Random } from '../random.ts'
 import { FAULT_KINDS, type FaultKind } from './fault-kinds.ts'
 

@@ -1,4 +1,4 @@
-import type { TransactionContext } from '../../engines/sql/transaction-context.ts'
+import type { TransactionContext } from '../../engines/sql/commit/transaction-context.ts'
 import type { CalendarMonth } from '../calendar-month.ts'
 
 /** How a database keeps assignments by month. */

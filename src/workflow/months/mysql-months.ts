@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { withSchemaLock } from '../../engines/sql/mysql/mysql-schema-lock.ts'
 import type { Connection } from '../../engines/sql/sql-dialect.ts'
-import type { TransactionContext } from '../../engines/sql/transaction-context.ts'
+import type { TransactionContext } from '../../engines/sql/commit/transaction-context.ts'
 import {
   addMonths,
   type CalendarMonth,

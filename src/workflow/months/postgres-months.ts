@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Connection } from '../../engines/sql/sql-dialect.ts'
-import type { TransactionContext } from '../../engines/sql/transaction-context.ts'
+import type { TransactionContext } from '../../engines/sql/commit/transaction-context.ts'
 import {
   addMonths,
   type CalendarMonth,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { TransactionContext } from '../../engines/sql/transaction-context.ts'
+import type { TransactionContext } from '../../engines/sql/commit/transaction-context.ts'
 import { type CalendarMonth, startOf } from '../calendar-month.ts'
 import type { MonthPartitions } from './month-partitions.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { DueHeap } from '../../../src/engines/embedded/due-heap.ts'
+import { DueHeap } from '../../../src/engines/embedded/table/due-heap.ts'
 
 class Item {
   heapIndex = -1

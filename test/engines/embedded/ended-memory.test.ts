@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { EndedMemory } from '../../../src/engines/embedded/ended-memory.ts'
-import { ENDED_PER_KEY_MAX, ENDED_REMEMBERED_MS } from '../../../src/law/limits.ts'
-import type { Ended } from '../../../src/law/view.ts'
+import { EndedMemory } from '../../../src/engines/embedded/table/ended-memory.ts'
+import { ENDED_PER_KEY_MAX, ENDED_REMEMBERED_MS } from '../../../src/law/model/limits.ts'
+import type { Ended } from '../../../src/law/model/view.ts'
 
 function ended(owner: string, requestId: string, atMs = 0): Ended {
   const answer = { kind: 'refused', code: 'timeout' } as const

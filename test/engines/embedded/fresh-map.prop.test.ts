@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { FreshMap } from '../../../src/engines/embedded/fresh-map.ts'
+import { FreshMap } from '../../../src/engines/embedded/table/fresh-map.ts'
 
 it('a fresh map holds what a map holds, whoever comes and goes in whichever order', () => {
   const names = Array.from({ length: 41 }, (_, index) => `owner-${index}`)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Lane } from '../../../src/engines/embedded/lane.ts'
-import type { WaiterRecord } from '../../../src/engines/embedded/waiter-record.ts'
+import { Lane } from '../../../src/engines/embedded/table/lane.ts'
+import type { WaiterRecord } from '../../../src/engines/embedded/table/waiter-record.ts'
 
 /** A lane looks at nothing of a waiter but its place. */
 function createWaiter(): WaiterRecord {

@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { isDurable, readChange, writeChange } from '../../../src/engines/embedded/record-codec.ts'
-import { RecordReader } from '../../../src/engines/embedded/record-reader.ts'
-import { RecordWriter } from '../../../src/engines/embedded/record-writer.ts'
-import type { Change } from '../../../src/law/changes.ts'
-import type { Hold } from '../../../src/law/view.ts'
+import {
+  isDurable,
+  readChange,
+  writeChange,
+} from '../../../src/engines/embedded/records/record-codec.ts'
+import { RecordReader } from '../../../src/engines/embedded/records/record-reader.ts'
+import { RecordWriter } from '../../../src/engines/embedded/records/record-writer.ts'
+import type { Change } from '../../../src/law/model/changes.ts'
+import type { Hold } from '../../../src/law/model/view.ts'
 
 const RECKONING = {
   nowMs: 5_000,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Roster } from '../../../src/engines/embedded/roster.ts'
+import { Roster } from '../../../src/engines/embedded/table/roster.ts'
 
 const steps = fc.array(fc.record({ enters: fc.boolean(), who: fc.integer({ min: 0, max: 20 }) }), {
   maxLength: 200,

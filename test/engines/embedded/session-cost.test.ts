@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
-import { KeyQueue } from '../../../src/engines/embedded/key-queue.ts'
-import { KeyState } from '../../../src/engines/embedded/key-state.ts'
-import { Roster } from '../../../src/engines/embedded/roster.ts'
+import { KeyQueue } from '../../../src/engines/embedded/table/key-queue.ts'
+import { KeyState } from '../../../src/engines/embedded/table/key-state.ts'
+import { Roster } from '../../../src/engines/embedded/table/roster.ts'
 import { decide, type Law } from '../../../src/law/decide.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { countLooks } from '../../law/counted-view.ts'
+import { countLooks } from '../../law/world/counted-view.ts'
 
 const GRACE_MS = 5_000
 const ACQUIRE = { kind: 'acquire', requestId: '1', ttlMs: 60_000, mode: 'read' } as const

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
-import type { LawSettings } from '../../../src/law/settings.ts'
+import type { LawSettings } from '../../../src/law/model/settings.ts'
 
 const BAD: readonly (readonly [string, Partial<LawSettings>])[] = [
   ['lanes', { lanes: ['a', 'b', 'a'] }],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openStoredEngine } from '../../../src/engines/embedded/embedded-engine.ts'
-import type { Acquire, Begin } from '../../../src/law/commands.ts'
+import type { Acquire, Begin } from '../../../src/law/model/commands.ts'
 import { Random } from '../../../src/testing/random.ts'
 import { SimulatedDisk } from '../../../src/testing/simulated-disk.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SessionCalls } from '../../../src/engines/remote/session-calls.ts'
 import type { SessionLink } from '../../../src/engines/remote/session-link.ts'
-import type { Request } from '../../../src/protocol/session/session-message.ts'
+import type { Request } from '../../../src/wire/session/session-message.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 
 const ACQUIRE = { kind: 'acquire', key: 'k', owner: 'a', requestId: '1' } as const

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { SessionLoss } from '../../../src/engine/engine.ts'
 import { HeartbeatThread } from '../../../src/engines/remote/heartbeat-thread.ts'
 import { SessionLiveness } from '../../../src/engines/remote/session-liveness.ts'
-import type { Welcome } from '../../../src/protocol/session/session-message.ts'
+import type { Welcome } from '../../../src/wire/session/session-message.ts'
 import { SystemClock } from '../../../src/time/system-clock.ts'
 
 const WELCOME = {

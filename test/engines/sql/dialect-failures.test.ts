@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { lockKeys } from '../../../src/engines/sql/key-loader.ts'
-import { migrate } from '../../../src/engines/sql/migrate.ts'
+import { lockKeys } from '../../../src/engines/sql/snapshot/key-loader.ts'
+import { migrate } from '../../../src/engines/sql/schema/migrate.ts'
 import type { Connection, KeyName, SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
-import { createGate, holdOpen, readNowMs, transact, waitUntilBlocked } from './row-locks.ts'
+import { createGate, holdOpen, readNowMs, transact, waitUntilBlocked } from './commit/row-locks.ts'
 import { MYSQL, POSTGRES } from './test-servers.ts'
 import { useServer } from './use-server.ts'
 

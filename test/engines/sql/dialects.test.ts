@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { lockKeys } from '../../../src/engines/sql/key-loader.ts'
-import { migrate } from '../../../src/engines/sql/migrate.ts'
+import { lockKeys } from '../../../src/engines/sql/snapshot/key-loader.ts'
+import { migrate } from '../../../src/engines/sql/schema/migrate.ts'
 import type { Connection, KeyName, SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import { type Statement, statement, words } from '../../../src/engines/sql/statement.ts'
-import { Transactor } from '../../../src/engines/sql/transactor.ts'
+import { Transactor } from '../../../src/engines/sql/commit/transactor.ts'
 import { insertInto } from '../../../src/engines/sql/upsert.ts'
 import {
   ID_BYTES_MAX,
@@ -13,7 +13,7 @@ import {
   OWNER_BYTES_MAX,
 } from '../../../src/engine/validation/limits.ts'
 import { compareNames, problemWithName } from '../../../src/engine/validation/names.ts'
-import { readNowMs } from './row-locks.ts'
+import { readNowMs } from './commit/row-locks.ts'
 import { MYSQL, POSTGRES, SQLITE } from './test-servers.ts'
 import { useServer } from './use-server.ts'
 

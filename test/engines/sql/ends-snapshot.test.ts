@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { EndsSnapshot, type NumberedEnd } from '../../../src/engines/sql/ends-snapshot.ts'
-import { ENDED_PER_KEY_MAX, ENDED_REMEMBERED_MS } from '../../../src/law/limits.ts'
-import type { Ended } from '../../../src/law/view.ts'
+import { EndsSnapshot, type NumberedEnd } from '../../../src/engines/sql/snapshot/ends-snapshot.ts'
+import { ENDED_PER_KEY_MAX, ENDED_REMEMBERED_MS } from '../../../src/law/model/limits.ts'
+import type { Ended } from '../../../src/law/model/view.ts'
 
 function endOf(index: number, atMs: number): Ended {
   const answer = { kind: 'hold-ended', end: 'released' } as const

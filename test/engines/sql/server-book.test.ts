@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
-import type { LawSettings } from '../../../src/law/settings.ts'
+import type { LawSettings } from '../../../src/law/model/settings.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
-import { createSqliteFile, type EmptyDatabase } from '../../conformance/sql-fixtures.ts'
+import { createSqliteFile, type EmptyDatabase } from '../../conformance/fixtures/sql-fixtures.ts'
 
 let empty: EmptyDatabase
 const engines: LockEngine[] = []

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { migrate } from '../../../src/engines/sql/migrate.ts'
+import { migrate } from '../../../src/engines/sql/schema/migrate.ts'
 import { openMysql } from '../../../src/engines/sql/mysql/open-mysql.ts'
 import { mysqlDialect } from '../../../src/engines/sql/mysql/mysql-dialect.ts'
 import { openPostgres } from '../../../src/engines/sql/postgres/open-postgres.ts'
@@ -11,7 +11,7 @@ import { FaultProxy } from '../../../src/testing/fault-proxy.ts'
 import { startMariadb } from '../../services/mariadb.ts'
 import { startPostgres } from '../../services/postgres.ts'
 import { OWN, type Service } from '../../services/service.ts'
-import { createGate, readNowMs, transact } from './row-locks.ts'
+import { createGate, readNowMs, transact } from './commit/row-locks.ts'
 
 const START_MS_MAX = 60_000
 /** Far more than clocks differ, far less than time zones do. */

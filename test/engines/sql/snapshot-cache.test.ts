@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ABSENT_KEY } from '../../../src/engines/sql/absent-key.ts'
-import { KeySnapshot } from '../../../src/engines/sql/key-snapshot.ts'
-import type { LockedRow } from '../../../src/engines/sql/schema.ts'
-import { SnapshotCache } from '../../../src/engines/sql/snapshot-cache.ts'
+import { ABSENT_KEY } from '../../../src/engines/sql/snapshot/absent-key.ts'
+import { KeySnapshot } from '../../../src/engines/sql/snapshot/key-snapshot.ts'
+import type { LockedRow } from '../../../src/engines/sql/schema/schema.ts'
+import { SnapshotCache } from '../../../src/engines/sql/snapshot/snapshot-cache.ts'
 import type { KeyName } from '../../../src/engines/sql/sql-dialect.ts'
 import { DEFAULT_SETTINGS } from '../../../src/engine/validation/default-settings.ts'
 

@@ -22,14 +22,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'law/assert.ts': { imports: [], builtins: false },
   time: { imports: [], builtins: true },
   engine: { imports: ['law', 'time'], builtins: false },
-  protocol: { imports: [], types: ['engine', 'law'], builtins: false },
+  wire: { imports: [], types: ['engine', 'law'], builtins: false },
   'engines/embedded': { imports: ['engine', 'law', 'time'], builtins: true },
   // What the journal asks of a disk, so that the test kit can simulate one.
   'engines/embedded/journal/disk.ts': { imports: [], builtins: true },
   'engines/sql': { imports: ['engine', 'law', 'time'], builtins: true },
   'engines/redis': { imports: ['engine', 'law', 'time'], builtins: true },
   'engines/etcd': { imports: ['engine', 'law', 'time'], builtins: true },
-  'engines/remote': { imports: ['engine', 'law', 'time', 'protocol'], builtins: true },
+  'engines/remote': { imports: ['engine', 'law', 'time', 'wire'], builtins: true },
   // What is built on the contract knows the words of the law and none of its rules.
   locks: { imports: ['engine', 'time', 'law/assert.ts'], types: ['law'], builtins: true },
   'locks/connect.ts': { imports: ['locks', 'engine', 'time', 'engines'], builtins: true },
@@ -48,9 +48,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     types: ['law'],
     builtins: true,
   },
-  server: { imports: ['protocol', 'engine', 'law', 'time'], builtins: true },
-  client: { imports: ['protocol', 'locks', 'engine', 'time'], types: ['law'], builtins: true },
-  console: { imports: ['protocol'], builtins: false },
+  server: { imports: ['wire', 'engine', 'law', 'time'], builtins: true },
+  client: { imports: ['wire', 'locks', 'engine', 'time'], types: ['law'], builtins: true },
+  console: { imports: ['wire'], builtins: false },
   cli: {
     imports: [
       'locks',
@@ -58,7 +58,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'workflow',
       'client',
       'server',
-      'protocol',
+      'wire',
       'engines',
       'engine',
       'time',
@@ -71,11 +71,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     builtins: false,
   },
   testing: {
-    imports: ['law', 'engine', 'locks', 'protocol', 'time'],
+    imports: ['law', 'engine', 'locks', 'wire', 'time'],
     types: ['engines/embedded/journal/disk.ts'],
     builtins: true,
   },
-  'index.ts': { imports: ['locks', 'engine', 'protocol'], types: ['law', 'time'], builtins: false },
+  'index.ts': { imports: ['locks', 'engine', 'wire'], types: ['law', 'time'], builtins: false },
 }
 
 export interface LayerRules {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { AuditEntry } from '../../../src/server/audit-log.ts'
+import type { AuditEntry } from '../../../src/server/observe/audit-log.ts'
 import { narrow } from '../../../src/server/access/list-by-rights.ts'
 import { type Served, serve, tokensFor } from '../served.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import type { LockEngine } from '../../../src/engine/engine.ts'
-import { Log, type LogOptions } from '../../../src/server/log/log.ts'
+import { Log, type LogOptions } from '../../../src/server/observe/log.ts'
 import { type Served, serve, tokensFor } from '../served.ts'
 
 let lines: string[] = []

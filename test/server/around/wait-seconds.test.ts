@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { WaitTimes } from '../../../src/server/metrics/wait-times.ts'
+import { WaitTimes } from '../../../src/server/observe/wait-times.ts'
 import { type LockRig, openRig } from '../locks/lock-rig.ts'
 import { pass } from '../test-engine.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { Acquire } from '../../../src/law/commands.ts'
+import type { Acquire } from '../../../src/law/model/commands.ts'
 import { MYSQL, POSTGRES, SQLITE, type TestServer } from '../../engines/sql/test-servers.ts'
 import { OpenRequest, OpenStream } from '../locks/lock-rig.ts'
 import { EventLines } from '../operations/event-lines.ts'

@@ -5,7 +5,7 @@ import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openSqlEngine } from '../../../src/engines/sql/open-sql-engine.ts'
 import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import type { Clock } from '../../../src/time/clock.ts'
-import { SharedDatabase } from '../../conformance/sql-fixtures.ts'
+import { SharedDatabase } from '../../conformance/fixtures/sql-fixtures.ts'
 import type { ServerKind, TestServer } from '../../engines/sql/test-servers.ts'
 import { chooseTestEngine } from '../test-engine.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
-import { HoldBook } from '../../../src/server/access/hold-book.ts'
+import { HoldQuota } from '../../../src/server/access/hold-quota.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { createLateEngine, type LateEngine } from './late-engine.ts'
 
@@ -40,10 +40,10 @@ interface Step {
 
 class Story {
   readonly engine: LateEngine
-  readonly #book: HoldBook
+  readonly #book: HoldQuota
   #requests = 0
 
-  private constructor(engine: LateEngine, book: HoldBook) {
+  private constructor(engine: LateEngine, book: HoldQuota) {
     this.engine = engine
     this.#book = book
   }
@@ -52,7 +52,7 @@ class Story {
     const clock = new VirtualClock()
     const engine = createLateEngine(openMemoryEngine({ clock }))
     const nowMs = (): number => clock.nowMs()
-    const book = new HoldBook({ engine, names: undefined, clock, nowMs })
+    const book = new HoldQuota({ engine, names: undefined, clock, nowMs })
     await engine.watch({}, (event) => book.hear(event))
     await book.open()
     return new Story(engine, book)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { AuditEntry } from '../../../src/server/audit-log.ts'
+import type { AuditEntry } from '../../../src/server/observe/audit-log.ts'
 import { type LockRig, openRig } from './lock-rig.ts'
 
 /** Where the virtual clock stands, as people read it. */

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
-import { createError } from '../../../src/engine/errors.ts'
+import { createError } from '../../../src/engine/errors/errors.ts'
 import { type LockRig, openRig } from '../locks/lock-rig.ts'
 import { type Served, serve, tokensFor } from '../served.ts'
 import { openTestEngine } from '../test-engine.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { createError } from '../../../src/engine/errors.ts'
+import { createError } from '../../../src/engine/errors/errors.ts'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
 import { LockServer } from '../../../src/server/lock-server.ts'

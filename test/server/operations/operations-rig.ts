@@ -1,5 +1,5 @@
 import type { LockEngine } from '../../../src/engine/engine.ts'
-import type { LawSettings } from '../../../src/law/settings.ts'
+import type { LawSettings } from '../../../src/law/model/settings.ts'
 import { LockServer, type LockServerOptions } from '../../../src/server/lock-server.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { EventLines } from './event-lines.ts'

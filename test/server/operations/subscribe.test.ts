@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { LawSettings } from '../../../src/law/settings.ts'
+import type { LawSettings } from '../../../src/law/model/settings.ts'
 import { EventLines } from './event-lines.ts'
 import { OperationsRig } from './operations-rig.ts'
 

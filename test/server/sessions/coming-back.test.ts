@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Acquire } from '../../../src/law/commands.ts'
-import { CLOSE_CODES } from '../../../src/protocol/session/session-limits.ts'
+import type { Acquire } from '../../../src/law/model/commands.ts'
+import { CLOSE_CODES } from '../../../src/wire/session/session-limits.ts'
 import { pass } from '../test-engine.ts'
 import type { RawClient } from './raw-client.ts'
 import { GRACE_MS, openSessionRig, patience, type SessionRig } from './session-rig.ts'

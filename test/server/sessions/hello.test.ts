@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { CLOSE_CODES, SESSION_VERSION } from '../../../src/protocol/session/session-limits.ts'
+import { CLOSE_CODES, SESSION_VERSION } from '../../../src/wire/session/session-limits.ts'
 import { RawClient } from './raw-client.ts'
 import { GRACE_MS, openSessionRig, patience } from './session-rig.ts'
 

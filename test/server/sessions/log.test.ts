@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { Log } from '../../../src/server/log/log.ts'
+import { Log } from '../../../src/server/observe/log.ts'
 import { tokensFor } from '../served.ts'
 import { GRACE_MS, openSessionRig, patience } from './session-rig.ts'
 import { RawClient } from './raw-client.ts'

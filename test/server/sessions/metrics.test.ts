@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Acquire } from '../../../src/law/commands.ts'
+import type { Acquire } from '../../../src/law/model/commands.ts'
 import type { LockServer } from '../../../src/server/lock-server.ts'
 import { GRACE_MS, openSessionRig, patience } from './session-rig.ts'
 

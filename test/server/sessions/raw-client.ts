@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import type { Command } from '../../../src/law/commands.ts'
-import { writeMessage } from '../../../src/protocol/session/message-codec.ts'
-import { PackWriter } from '../../../src/protocol/session/pack-writer.ts'
-import { SESSION_VERSION } from '../../../src/protocol/session/session-limits.ts'
+import type { Command } from '../../../src/law/model/commands.ts'
+import { writeMessage } from '../../../src/wire/session/message-codec.ts'
+import { PackWriter } from '../../../src/wire/session/pack-writer.ts'
+import { SESSION_VERSION } from '../../../src/wire/session/session-limits.ts'
 import type {
   ClientMessage,
   Hello,
   Read,
   ServerMessage,
   Welcome,
-} from '../../../src/protocol/session/session-message.ts'
-import { type Heard, hearServer } from '../../protocol/session/heard.ts'
+} from '../../../src/wire/session/session-message.ts'
+import { type Heard, hearServer } from '../../wire/session/heard.ts'
 
 type Kind = ServerMessage['kind']
 type OfKind<K extends Kind> = Extract<ServerMessage, { kind: K }>

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { LockServer, type LockServerOptions } from '../../../src/server/lock-server.ts'
-import { Patience } from '../../../src/testing/engine-suite/patience.ts'
+import { Patience } from '../../../src/testing/engine-suite/queue/patience.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { RawClient } from './raw-client.ts'
 import { openTestEngine } from '../test-engine.ts'

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
-import type { Acquire } from '../../../src/law/commands.ts'
+import type { Acquire } from '../../../src/law/model/commands.ts'
 import { GRACE_MS, openSessionRig, patience } from './session-rig.ts'
 
 /** Sessions are touched when somebody lets them; everything else is as usual. */

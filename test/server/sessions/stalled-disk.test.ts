@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { Acquire } from '../../../src/law/commands.ts'
+import type { Acquire } from '../../../src/law/model/commands.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import type { LockServerOptions } from '../../../src/server/lock-server.ts'
 import { StalledDisk } from '../../engines/embedded/stalled-disk.ts'

@@ -6,8 +6,8 @@ import {
   CLIENT_FRAME_BYTES_MAX,
   CLOSE_CODES,
   SESSION_VERSION,
-} from '../../../src/protocol/session/session-limits.ts'
-import { write } from '../../protocol/session/heard.ts'
+} from '../../../src/wire/session/session-limits.ts'
+import { write } from '../../wire/session/heard.ts'
 import { RawClient } from './raw-client.ts'
 import { openSessionRig, patience } from './session-rig.ts'
 

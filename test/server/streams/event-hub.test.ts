@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LockEngine } from '../../../src/engine/engine.ts'
 import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.ts'
-import { EventHub } from '../../../src/server/streams/event-hub.ts'
-import { OperationFeed } from '../../../src/server/streams/operation-feed.ts'
+import { EventHub } from '../../../src/server/observe/event-hub.ts'
+import { OperationFeed } from '../../../src/server/operations/operation-feed.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 
 const KEPT = 8

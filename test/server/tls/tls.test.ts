@@ -1,7 +1,7 @@
 import { Agent, type AgentOptions, request } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
-import { Log } from '../../../src/server/log/log.ts'
+import { Log } from '../../../src/server/observe/log.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { type Served, serve, tokensFor } from '../served.ts'
 import { makeCertificate } from './make-certificate.ts'

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { checkAtMostOnce } from '../../../src/testing/checks/at-most-once.ts'
+import { checkAtMostOnce } from '../../../src/testing/checks/requests/at-most-once.ts'
 import { Story } from './story.ts'
 import { tellAll } from './tell.ts'
 

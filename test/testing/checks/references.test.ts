@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
-import { checkDelete } from '../../../src/testing/checks/delete.ts'
-import { checkReferences } from '../../../src/testing/checks/references.ts'
+import { checkDelete } from '../../../src/testing/checks/operations/delete.ts'
+import { checkReferences } from '../../../src/testing/checks/operations/references.ts'
 import { Story } from './story.ts'
 import { tellAll } from './tell.ts'
 

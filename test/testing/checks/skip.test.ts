@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { checkSkip } from '../../../src/testing/checks/skip.ts'
+import { checkSkip } from '../../../src/testing/checks/operations/skip.ts'
 import { Story } from './story.ts'
 import { tellAll } from './tell.ts'
 

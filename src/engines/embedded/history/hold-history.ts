@@ -1,9 +1,9 @@
 import { toHistoryEnd } from '../../../engine/history-rules.ts'
 import type { HistoryQuery, HistoryReply } from '../../../engine/queries.ts'
-import type { Change, HoldEnded } from '../../../law/changes.ts'
+import type { Change, HoldEnded } from '../../../law/model/changes.ts'
 import type { Clock } from '../../../time/clock.ts'
 import type { Disk } from '../journal/disk.ts'
-import type { KeyState } from '../key-state.ts'
+import type { KeyState } from '../table/key-state.ts'
 import { HistoryFile } from './history-file.ts'
 import { RecentEnds } from './recent-ends.ts'
 

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
-import { lockKeys } from '../key-loader.ts'
+import { lockKeys } from '../snapshot/key-loader.ts'
 import { runTogether } from '../run-statements.ts'
-import type { SqlSchema } from '../schema.ts'
+import type { SqlSchema } from '../schema/schema.ts'
 import { isSocketFailure } from '../socket-failure.ts'
 import type {
   ColumnTypes,
   Connection,
-  GuessTerms,
+  OptimisticTerms,
   KeyName,
   SqlDialect,
   SqlFailure,
@@ -52,7 +52,7 @@ const WATCH: WatchTerms = {
 const MORE_THAN_ONE_ROW = 1242
 
 /** A division by zero would be nothing here. */
-const GUESS: GuessTerms = {
+const GUESS: OptimisticTerms = {
   failUnless: (condition) =>
     statement`(select 1 union all select 1 from dual where (${condition}) is not true)`,
   isRefuted: (error) => (error as { errno?: unknown }).errno === MORE_THAN_ONE_ROW,

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { Kysely, MysqlDialect, type MysqlPool, type MysqlPoolConnection, sql } from 'kysely'
 import type { Pool, PoolConnection, QueryError, TypeCastField, TypeCastNext } from 'mysql2'
-import type { SqlSchema } from '../schema.ts'
+import type { SqlSchema } from '../schema/schema.ts'
 import { type ConnectOptions, SilenceLimit } from '../silence.ts'
 import type { SqlDatabase } from '../sql-dialect.ts'
 import { mysqlDialect } from './mysql-dialect.ts'

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql } from 'kysely'
 import type { ClientConfig, Pool, PoolClient, QueryResult } from 'pg'
-import type { SqlSchema } from '../schema.ts'
+import type { SqlSchema } from '../schema/schema.ts'
 import { type ConnectOptions, SilenceLimit } from '../silence.ts'
 import type { SqlDatabase } from '../sql-dialect.ts'
 import { BEGIN_AS_SET, postgresDialect } from './postgres-dialect.ts'

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import { runTogether } from '../run-statements.ts'
-import type { SqlSchema } from '../schema.ts'
+import type { SqlSchema } from '../schema/schema.ts'
 import { isSocketFailure } from '../socket-failure.ts'
 import type {
   ColumnTypes,
   Connection,
-  GuessTerms,
+  OptimisticTerms,
   KeyName,
   SqlDialect,
   SqlFailure,
@@ -23,7 +23,7 @@ import {
   upsertOnConflict,
   valuesOf,
 } from '../upsert.ts'
-import { CHANNEL, toPayloads } from './postgres-ring.ts'
+import { CHANNEL, toPayloads } from './postgres-notify.ts'
 
 /** The collation of the database may take two names for one, or order them by its language. */
 const TYPES: ColumnTypes = {
@@ -57,7 +57,7 @@ const WATCH: WatchTerms = {
 
 const DIVISION_BY_ZERO = '22012'
 
-const GUESS: GuessTerms = {
+const GUESS: OptimisticTerms = {
   failUnless: (condition) => statement`1 / case when ${condition} then 1 else 0 end`,
   isRefuted: (error) => (error as { code?: unknown }).code === DIVISION_BY_ZERO,
 }

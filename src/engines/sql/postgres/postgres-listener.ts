@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { Client } from 'pg'
 import type { Clock, Timer } from '../../../time/clock.ts'
 import { SystemClock } from '../../../time/system-clock.ts'
-import { CHANNEL, isRungFor } from './postgres-ring.ts'
+import { CHANNEL, isRungFor } from './postgres-notify.ts'
 
 /** Between attempts to connect again: doubling from the first to the last, jittered. */
 const PAUSE_MS_MIN = 50

@@ -1,5 +1,5 @@
 import { Kysely, SqliteDialect } from 'kysely'
-import type { SqlSchema } from '../schema.ts'
+import type { SqlSchema } from '../schema/schema.ts'
 import type { SqlDatabase } from '../sql-dialect.ts'
 import { whenFree } from './sqlite-busy.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'

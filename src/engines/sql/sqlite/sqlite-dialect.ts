@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { runInTurn } from '../run-statements.ts'
-import type { SqlSchema } from '../schema.ts'
+import type { SqlSchema } from '../schema/schema.ts'
 import type {
   ColumnTypes,
   Connection,

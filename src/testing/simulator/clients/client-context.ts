@@ -1,11 +1,11 @@
 import type { LockEngine } from '../../../engine/engine.ts'
 import type { Clock } from '../../../time/clock.ts'
 import type { Random } from '../../random.ts'
-import type { BeliefBoard } from '../belief-board.ts'
-import type { FencedRegister } from '../fenced-register.ts'
+import type { BeliefBoard } from '../oracle/belief-board.ts'
+import type { FencedRegister } from '../oracle/fenced-register.ts'
 import type { SimulatedProcess } from '../simulated-process.ts'
 import type { Workload } from '../simulation-plan.ts'
-import type { WatchBoard } from '../watch-board.ts'
+import type { WatchBoard } from '../oracle/watch-board.ts'
 
 /** What one life of a client has to work with. */
 export interface ClientContext {

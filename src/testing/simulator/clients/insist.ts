@@ -1,6 +1,6 @@
-import { isLockError } from '../../../engine/errors.ts'
-import type { Command } from '../../../law/commands.ts'
-import type { OutcomeOf } from '../../../law/outcomes.ts'
+import { isLockError } from '../../../engine/errors/errors.ts'
+import type { Command } from '../../../law/model/commands.ts'
+import type { OutcomeOf } from '../../../law/model/outcomes.ts'
 import { type ClientContext, sleep } from './client-context.ts'
 
 const ATTEMPTS_MAX = 6

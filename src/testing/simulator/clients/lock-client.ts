@@ -1,5 +1,5 @@
-import type { Acquire, Release } from '../../../law/commands.ts'
-import type { Mode } from '../../../law/view.ts'
+import type { Acquire, Release } from '../../../law/model/commands.ts'
+import type { Mode } from '../../../law/model/view.ts'
 import { CROWDED_KEY } from '../simulation-plan.ts'
 import { type Client, type ClientContext, sleep } from './client-context.ts'
 import { insist } from './insist.ts'

@@ -1,5 +1,5 @@
-import type { Begin } from '../../../law/commands.ts'
-import type { Granted } from '../../../law/outcomes.ts'
+import type { Begin } from '../../../law/model/commands.ts'
+import type { Granted } from '../../../law/model/outcomes.ts'
 import { Random } from '../../random.ts'
 import { type Client, type ClientContext, sleep } from './client-context.ts'
 import { insist } from './insist.ts'

@@ -1,6 +1,6 @@
-import { isLockError } from '../../../engine/errors.ts'
+import { isLockError } from '../../../engine/errors/errors.ts'
 import { createLocks } from '../../../locks/create-locks.ts'
-import type { LockHandle } from '../../../locks/lock-handle.ts'
+import type { LockHandle } from '../../../locks/lease/lock-handle.ts'
 import type { Locks } from '../../../locks/locks.ts'
 import { type Client, type ClientContext, sleep } from './client-context.ts'
 

@@ -1,5 +1,5 @@
 import type { WatchFilter } from '../../../engine/engine.ts'
-import { isLockError } from '../../../engine/errors.ts'
+import { isLockError } from '../../../engine/errors/errors.ts'
 import { createLocks } from '../../../locks/create-locks.ts'
 import type { Locks } from '../../../locks/locks.ts'
 import { type Client, type ClientContext, sleep } from './client-context.ts'

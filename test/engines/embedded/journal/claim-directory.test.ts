@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
-import { claimDirectory } from '../../../../src/engines/embedded/journal/claim-directory.ts'
+import { claimDirectory } from '../../../../src/engines/embedded/journal/owner/claim-directory.ts'
 import { DirectoryOwnedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
 import {
   currentProcess,
   isRunning,
-} from '../../../../src/engines/embedded/journal/process-identity.ts'
+} from '../../../../src/engines/embedded/journal/owner/process-identity.ts'
 import type { ClaimantAnswer, ClaimantOrder } from './claimant.ts'
 
 const CLAIMANT = fileURLToPath(new URL('claimant.ts', import.meta.url))

@@ -5,7 +5,7 @@
 import {
   type DirectoryClaim,
   claimDirectory,
-} from '../../../../src/engines/embedded/journal/claim-directory.ts'
+} from '../../../../src/engines/embedded/journal/owner/claim-directory.ts'
 import { DirectoryOwnedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
 
 export type ClaimantOrder =

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert'
 
 import { Journal, type JournalOptions } from '../../../../src/engines/embedded/journal/journal.ts'
-import type { JournalOwner } from '../../../../src/engines/embedded/journal/journal-owner.ts'
+import type { JournalOwner } from '../../../../src/engines/embedded/journal/owner/journal-owner.ts'
 import type { Disk } from '../../../../src/engines/embedded/journal/disk.ts'
 
 /** An owner that can tell which records it has been given, from the very first. */

@@ -1,4 +1,4 @@
-import type { JournalOwner } from '../../../../src/engines/embedded/journal/journal-owner.ts'
+import type { JournalOwner } from '../../../../src/engines/embedded/journal/owner/journal-owner.ts'
 
 /**
  * An owner whose state is the list of all records it was ever given. A record that is replayed

@@ -1,4 +1,4 @@
-import type { JournalOwner } from '../../../../src/engines/embedded/journal/journal-owner.ts'
+import type { JournalOwner } from '../../../../src/engines/embedded/journal/owner/journal-owner.ts'
 
 const KEYS = 7
 /** So long that a snapshot is written in several pieces, between which appends go on. */

@@ -1,0 +1,341 @@
+import type { SessionLoss } from '../../engine/engine.ts'
+import { createError, type LockError } from '../../engine/errors/errors.ts'
+import type { LocksContext } from '../locks-context.ts'
+import {
+  LEASE_MARGIN_MS_MIN,
+  LEASE_MARGIN_RATIO,
+  RENEW_AFTER_RATIO,
+  RENEW_RETRY_MS_MIN,
+  RENEW_RETRY_RATIO,
+  VOUCH_AFTER_BEATS,
+} from '../options/locks-limits.ts'
+import { createLostError, type LossReason, toLossReason } from './lost-error.ts'
+import type { Scheduled, ScheduleList } from './renewal-schedule.ts'
+import type { TaskScope } from '../request/task-context.ts'
+
+/**
+ * What a held lock and a running operation have in common: a claim that was granted for a time, and the
+ * holder's own view of how long it may trust it.
+ *
+ * The states go one way: `asking`, `held`, then `ended` by the holder's own doing or `lost` without it.
+ * The deadline moves only when the engine confirms the hold, and counts from when the confirmed request
+ * was sent; an error, silence or an answer that says nothing leaves it where it was.
+ *
+ * There may be a million of these, so every member is one that most of them need.
+ */
+type LeaseState = 'asking' | 'held' | 'ended' | 'lost'
+
+/**
+ * Whether the lease is renewed by itself, and whether a renewal is under way; or the engine's session
+ * keeps it.
+ */
+type RenewalState = 'off' | 'on' | 'sent' | 'session'
+
+/** What the engine says when a hold is renewed; `unclear` is as good as no answer. */
+export type RenewalAnswer =
+  | { readonly kind: 'renewed'; readonly leaseMs: number }
+  | { readonly kind: 'lost'; readonly reason: LossReason }
+  | { readonly kind: 'unclear' }
+
+export interface LeaseTerms {
+  readonly ttlMs: number
+  readonly renew: boolean
+}
+
+export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Scheduled {
+  dueAtMs = 0
+  list: ScheduleList | null = null
+  previous: Scheduled | null = null
+  next: Scheduled | null = null
+
+  protected readonly context: LocksContext
+  protected readonly terms: Terms
+  #state: LeaseState = 'asking'
+  #renewal: RenewalState
+  #deadlineAtMs = 0
+  /** When it runs out although its session goes on; 0 for not at all. */
+  #leaveAtMs = 0
+  /** Heartbeats that were sent before this instant do not count for it. */
+  #countsFromMs = 0
+  #scope: TaskScope | undefined
+  #loss: LossReason | undefined = undefined
+  #controller: AbortController | undefined = undefined
+
+  constructor(context: LocksContext, terms: Terms, scope?: TaskScope) {
+    this.context = context
+    this.terms = terms
+    this.#renewal = terms.renew ? 'on' : 'off'
+    this.#scope = scope
+    if (scope !== undefined) scope.open += 1
+    context.schedule.park(this)
+  }
+
+  abstract readonly token: number
+  /** Ask the engine to make the lease last at least `ttlMs` from now. */
+  protected abstract sendRenewal(ttlMs: number): Promise<RenewalAnswer>
+  /** The locks are closed while the engine has not answered yet. */
+  protected abstract callOff(): void
+  /** Whether the end of a hold that was told is the end of this one. */
+  protected abstract isMeant(loss: Extract<SessionLoss, { kind: 'hold' }>): boolean
+  /** What is not trusted any more may still be held in the session: end it there. Never throws. */
+  protected abstract giveBack(): void
+  /** As in `the write lock on "a"`. */
+  protected abstract describe(): { readonly what: string; readonly key: string }
+
+  get isHeld(): boolean {
+    return !this.#checkDeadline(this.context.clock.nowMs())
+  }
+
+  get remainingMs(): number {
+    const nowMs = this.context.clock.nowMs()
+    if (this.#renewal === 'session') this.#followSession()
+    return this.#checkDeadline(nowMs) ? 0 : this.#deadlineAtMs - nowMs
+  }
+
+  /** Made when it is first asked for: most locks are released without anyone looking. */
+  get signal(): AbortSignal {
+    this.#checkDeadline(this.context.clock.nowMs())
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#state === 'lost') this.#controller.abort(this.lostError())
+    }
+    return this.#controller.signal
+  }
+
+  /** Why it was lost; `undefined` as long as that is not known. */
+  get loss(): LossReason | undefined {
+    return this.#loss
+  }
+
+  /** The engine granted it in answer to what was sent at `sentAtMs`. */
+  begin(leaseMs: number, sentAtMs: number, nowMs: number): void {
+    this.#state = 'held'
+    // What the session told before is not known to have been about this hold.
+    this.#countsFromMs = nowMs
+    this.extend(leaseMs, sentAtMs)
+    if (this.#renewal === 'session') this.#beginInSession(nowMs)
+    else this.#scheduleNext(sentAtMs + leaseMs * RENEW_AFTER_RATIO, nowMs)
+  }
+
+  /** The engine confirmed it; a deadline never comes closer by that. */
+  extend(leaseMs: number, sentAtMs: number): void {
+    let deadlineAtMs = lessMargin(sentAtMs, leaseMs)
+    if (this.#leaveAtMs > 0) deadlineAtMs = Math.min(deadlineAtMs, this.#leaveAtMs)
+    if (deadlineAtMs > this.#deadlineAtMs) this.#deadlineAtMs = deadlineAtMs
+  }
+
+  /** Whether it is held in the engine's session, and ends with that. */
+  get isInSession(): boolean {
+    return this.#renewal === 'session'
+  }
+
+  /** It is asked for in the engine's session, which then keeps its lease. */
+  protected joinSession(): void {
+    this.#renewal = 'session'
+  }
+
+  /** The holder is done with it, or never got it. Returns whether it was held until now. */
+  end(): boolean {
+    const wasHeld = this.#state === 'held'
+    if (wasHeld || this.#state === 'asking') {
+      this.#state = 'ended'
+      this.#leave()
+    }
+    return wasHeld
+  }
+
+  stopRenewing(): void {
+    if (this.#renewal === 'session') this.#leaveSession()
+    else this.#renewal = 'off'
+  }
+
+  /** The session says that something was lost, or that it does not know what was. */
+  hear(loss: SessionLoss): void {
+    if (this.#state !== 'held' || !this.isInSession) return
+    if (loss.kind === 'unknown') {
+      this.#followSession()
+      this.#countsFromMs = Number.POSITIVE_INFINITY
+      this.fallDue(this.context.clock.nowMs())
+    } else if (this.isMeant(loss)) {
+      this.lose(toLossReason(loss))
+    }
+  }
+
+  /** Its end could not be told. A lease is over soon; its session would keep it for ever. */
+  protected leaveToOthers(): void {
+    if (this.isInSession) this.giveBack()
+  }
+
+  /** Terminal: whatever the engine says later, this handle does not hold any more. */
+  lose(reason: LossReason): void {
+    if (this.#state !== 'held') return
+    this.#state = 'lost'
+    this.#loss = reason
+    this.#leave()
+    this.#controller?.abort(this.lostError())
+  }
+
+  /** The engine said at its end that it had been lost before. The signal is silent after an end. */
+  endedEarly(reason: LossReason): void {
+    this.#loss ??= reason
+  }
+
+  lostError(details?: Readonly<Record<string, unknown>>): LockError {
+    const { what, key } = this.describe()
+    const reason = this.#loss ?? 'not_holder'
+    return createLostError({ what, key, token: this.token, reason }, details)
+  }
+
+  /** Throws unless it is held: `LOCK_LOST`, or `LOCK_NOT_HOLDER` after its own end. */
+  assertHeld(): void {
+    if (this.isHeld) return
+    if (this.#loss !== undefined) throw this.lostError()
+    const { what, key } = this.describe()
+    throw createError('LOCK_NOT_HOLDER', `${what} has already been released`, { details: { key } })
+  }
+
+  /** Renew now, because the holder wants to know. Rejects with the engine's own error or `LOCK_LOST`. */
+  async confirm(ttlMs: number): Promise<void> {
+    this.assertHeld()
+    const sentAtMs = this.context.clock.nowMs()
+    this.#take(await this.sendRenewal(ttlMs), sentAtMs)
+    if (this.#loss !== undefined) throw this.lostError()
+  }
+
+  fallDue(nowMs: number): void {
+    if (this.#checkDeadline(nowMs)) return
+    if (this.#renewal === 'on') return void this.#renew(nowMs)
+    if (this.#renewal === 'session') {
+      this.context.session?.useThread()
+      if (this.#countsFromMs === Number.POSITIVE_INFINITY) return void this.#askWhetherHeld(nowMs)
+      this.#followSession()
+    }
+    this.context.schedule.add(this, nowMs, this.#deadlineAtMs - nowMs)
+  }
+
+  dismiss(): void {
+    if (this.#state === 'asking') this.callOff()
+    else this.lose('closed')
+  }
+
+  /** Until it is answered no heartbeat counts; if it is not, the deadline stands. */
+  async #askWhetherHeld(sentAtMs: number): Promise<void> {
+    this.context.schedule.add(this, sentAtMs, this.#deadlineAtMs - sentAtMs)
+    const answer = await this.#sendRenewal()
+    this.#take(answer, sentAtMs)
+    if (this.#state !== 'held') return
+    const nowMs = this.context.clock.nowMs()
+    if (answer.kind === 'renewed') this.#countsFromMs = nowMs
+    const delayMs =
+      answer.kind === 'renewed' ? this.#deadlineAtMs - nowMs : this.#retryDelayMs(nowMs)
+    this.context.schedule.add(this, nowMs, delayMs)
+  }
+
+  /** Never rejects: an error says nothing about the hold, and the deadline stands in any case. */
+  async #sendRenewal(): Promise<RenewalAnswer> {
+    try {
+      return await this.sendRenewal(this.terms.ttlMs)
+    } catch {
+      return { kind: 'unclear' }
+    }
+  }
+
+  async #renew(sentAtMs: number): Promise<void> {
+    this.#renewal = 'sent'
+    this.context.schedule.add(this, sentAtMs, this.#deadlineAtMs - sentAtMs)
+    const answer = await this.#sendRenewal()
+    // It may have been turned off meanwhile.
+    if (this.#renewal === 'sent') this.#renewal = 'on'
+    this.#take(answer, sentAtMs)
+    if (this.#state === 'held') this.#scheduleAfter(answer, sentAtMs)
+  }
+
+  #take(answer: RenewalAnswer, sentAtMs: number): void {
+    if (this.#state !== 'held') return
+    if (answer.kind === 'renewed') this.extend(answer.leaseMs, sentAtMs)
+    else if (answer.kind === 'lost') this.lose(answer.reason)
+  }
+
+  #scheduleAfter(answer: RenewalAnswer, sentAtMs: number): void {
+    const nowMs = this.context.clock.nowMs()
+    if (answer.kind === 'renewed') {
+      this.#scheduleNext(sentAtMs + answer.leaseMs * RENEW_AFTER_RATIO, nowMs)
+      return
+    }
+    this.#scheduleNext(nowMs + this.#retryDelayMs(nowMs), nowMs)
+  }
+
+  #retryDelayMs(nowMs: number): number {
+    const leftMs = Math.max(0, this.#deadlineAtMs - nowMs)
+    const delayMs = leftMs * RENEW_RETRY_RATIO * (0.75 + this.context.random() / 4)
+    return Math.max(RENEW_RETRY_MS_MIN, delayMs)
+  }
+
+  #scheduleNext(renewAtMs: number, nowMs: number): void {
+    const deadlineAtMs = this.#deadlineAtMs
+    const atMs = this.#renewal === 'off' ? deadlineAtMs : Math.min(renewAtMs, deadlineAtMs)
+    this.context.schedule.add(this, nowMs, atMs - nowMs)
+  }
+
+  /** Silence is enough: nobody has to say that the time is over. Returns whether it is. */
+  #checkDeadline(nowMs: number): boolean {
+    if (this.#state === 'held' && nowMs >= this.#deadlineAtMs) {
+      if (this.#renewal === 'session') this.#followSession()
+      if (nowMs >= this.#deadlineAtMs) this.#runOut()
+    }
+    return this.#state !== 'held'
+  }
+
+  #runOut(): void {
+    const hasLeft = this.#leaveAtMs > 0 && this.#deadlineAtMs >= this.#leaveAtMs
+    this.lose(hasLeft || this.#renewal === 'off' ? 'expired' : 'unconfirmed')
+    if (this.isInSession) this.#giveBackLater()
+  }
+
+  /**
+   * The session would keep it for as long as this process lives. The holder has the margin to stop before
+   * anyone else can have it.
+   */
+  #giveBackLater(): void {
+    this.context.clock.setTimer(marginOf(this.terms.ttlMs), () => this.giveBack())
+  }
+
+  /** Most locks are over before anyone has to think of a main thread that is blocked. */
+  #beginInSession(nowMs: number): void {
+    const { session, schedule } = this.context
+    this.#followSession()
+    const untroubledMs = (session?.heartbeatMs ?? 0) * VOUCH_AFTER_BEATS
+    schedule.add(this, nowMs, Math.min(untroubledMs, this.#deadlineAtMs - nowMs))
+  }
+
+  /** The deadline moves with every heartbeat that counts. */
+  #followSession(): void {
+    const confirmedAtMs = this.context.session?.confirmedAtMs ?? 0
+    if (confirmedAtMs >= this.#countsFromMs) this.extend(this.terms.ttlMs, confirmedAtMs)
+  }
+
+  #leaveSession(): void {
+    if (this.#leaveAtMs > 0) return
+    const nowMs = this.context.clock.nowMs()
+    this.#leaveAtMs = lessMargin(nowMs, this.terms.ttlMs)
+    if (this.#state !== 'held') return
+    this.#deadlineAtMs = Math.min(this.#deadlineAtMs, this.#leaveAtMs)
+    this.context.schedule.add(this, nowMs, this.#deadlineAtMs - nowMs)
+  }
+
+  #leave(): void {
+    this.context.schedule.remove(this)
+    if (this.#scope === undefined) return
+    this.#scope.open -= 1
+    this.#scope = undefined
+  }
+}
+
+/** When a holder stops trusting what was granted at `fromMs` for so long. */
+function lessMargin(fromMs: number, durationMs: number): number {
+  return Math.floor(fromMs + durationMs - marginOf(durationMs))
+}
+
+function marginOf(durationMs: number): number {
+  return Math.max(LEASE_MARGIN_MS_MIN, durationMs * LEASE_MARGIN_RATIO)
+}
