@@ -1,3 +1,5 @@
+import type { EventKind } from '../law/model/events.ts'
+import type { RefusalCode } from '../law/model/outcomes.ts'
 import type { Mode, Namespace } from '../law/model/view.ts'
 
 /** What can be read from an engine. */
@@ -38,7 +40,10 @@ export interface ReferencesQuery {
   readonly resource: string
 }
 
-/** How much there is of everything: for metrics, and for showing that nothing is left behind. */
+/**
+ * How much there is of everything: for metrics, and for showing that nothing is left behind. An engine in
+ * this process answers from counters, so it may be asked often, with any number of keys.
+ */
 export interface StatsQuery {
   readonly kind: 'stats'
 }
@@ -146,8 +151,10 @@ export interface StatsReply {
   readonly waiters: number
   readonly sessions: number
   readonly references: number
-  /** Ends of requests that are still remembered. */
+  /** Ends of requests that are kept, so that a late retry is told of them. */
   readonly ended: number
+  /** Absent for an engine that shares its store or is asked over a network: it knows a part of them only. */
+  readonly events?: EventCounts | undefined
   /** Where the engine keeps a journal of its own. */
   readonly journal?: JournalStats | undefined
   /**
@@ -155,6 +162,14 @@ export interface StatsReply {
    * those that are alive and decide by other settings than this one.
    */
   readonly differences?: readonly string[] | undefined
+}
+
+/** The events of locks and of operations since the engine was opened, whether or not anything watched. */
+export type EventCounts = Readonly<Record<Namespace, EventCount>>
+
+export interface EventCount extends Readonly<Record<EventKind, number>> {
+  /** The `refused` ones by their code; a code that did not occur is absent. */
+  readonly refusals: Readonly<Partial<Record<RefusalCode, number>>>
 }
 
 /** Counted since the engine was opened. */

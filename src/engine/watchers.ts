@@ -14,7 +14,7 @@ export class Watchers {
   readonly #onChange: (isEmpty: boolean) => void
   #lastId = 0
 
-  constructor(onChange: (isEmpty: boolean) => void) {
+  constructor(onChange: (isEmpty: boolean) => void = () => {}) {
     this.#onChange = onChange
   }
 

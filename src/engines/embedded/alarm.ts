@@ -23,7 +23,7 @@ export class Alarm {
   set(): void {
     const dueAtMs = Math.min(
       this.#table.heap.peek()?.dueAtMs ?? Number.POSITIVE_INFINITY,
-      this.#table.idle.dueAtMs,
+      this.#table.withEnds.dueAtMs,
     )
     if (dueAtMs >= this.#atMs || this.#isStopped) return
     this.#timer?.cancel()

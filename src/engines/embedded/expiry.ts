@@ -27,7 +27,7 @@ const EXPIRE = Object.freeze({ kind: 'expire' })
  * anything expired, and expiry needs no one to ask.
  */
 export function expireDue(table: LockTable, handler: ExpiryHandler, nowMs: number): number {
-  if ((table.heap.peek()?.dueAtMs ?? Infinity) > nowMs && table.idle.dueAtMs > nowMs) return 0
+  if ((table.heap.peek()?.dueAtMs ?? Infinity) > nowMs && table.withEnds.dueAtMs > nowMs) return 0
   const keys = new Map<KeyState, DueOnKey>()
   const sessions: SessionRecord[] = []
   collect(table, nowMs, { keys, sessions })
@@ -37,7 +37,7 @@ export function expireDue(table: LockTable, handler: ExpiryHandler, nowMs: numbe
     if (!table.sessions.has(session.id)) handler.sessionEnded(session.id)
   }
   for (const [state, due] of keys) count += expireKey(table, { state, due }, nowMs)
-  table.idle.sweep(nowMs)
+  table.withEnds.sweep(nowMs)
   return count
 }
 

@@ -80,9 +80,7 @@ export class TableEngine implements LockEngine {
     this.#journal = storage?.journal
     this.#history = history
     this.#onClosed = parts.onClosed
-    this.#watchers = new Watchers((isEmpty) => {
-      table.isWatched = !isEmpty
-    })
+    this.#watchers = new Watchers()
     this.#durability = new Durability(storage?.journal, (error) => this.#fail(error))
     this.#alarm = new Alarm(table, clock, () => this.#onAlarm())
     this.#waits = new OpenWaits({
@@ -99,10 +97,11 @@ export class TableEngine implements LockEngine {
       decided: (state, { changes, events }, nowMs) => {
         const record = storage?.store.recordOf(state, changes)
         if (record !== undefined) this.#durability.append(record)
-        if (history === undefined && events.length === 0) return
+        const isHeard = events.length > 0 && !this.#watchers.isEmpty
+        if (history === undefined && !isHeard) return
         const wallMs = clock.wallMs()
         if (history !== undefined) history.note(state, changes, { nowMs, wallMs })
-        if (events.length > 0) this.#tell(events, wallMs)
+        if (isHeard) this.#tell(events, wallMs)
       },
       settled: (waiter, answer) => this.#settle(waiter, answer),
     }

@@ -81,7 +81,7 @@ export class TableStore implements JournalOwner {
     const changes: Change[] = []
     while (!from.isAtEnd) changes.push(readChange(from, reckoning))
     this.#table.apply(state, changes)
-    this.#table.rest(state, nowMs)
+    this.#table.rest(state)
   }
 
   /** With another number of shards than before, every counter starts from the highest. */

@@ -245,8 +245,8 @@ export class PrincipalEngine implements LockEngine {
 
 /** Files of the server, which a failing disk names, and machines beside it are no client's business. */
 function forClients(reply: StatsReply): StatsReply {
-  const { differences: _, ...stats } = reply
+  const { differences: _, events: __, ...stats } = reply
   if (stats.journal?.lastCompactionError === undefined) return stats
-  const { lastCompactionError: __, ...journal } = stats.journal
+  const { lastCompactionError: ___, ...journal } = stats.journal
   return { ...stats, journal }
 }

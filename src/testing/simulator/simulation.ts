@@ -185,7 +185,7 @@ export class Simulation {
     if (!(await this.#runFor(RESIDUE_MS))) return
     const engine = this.#host.engine
     if (engine === undefined) return this.problems.add('L10 recovery', 'the engine is not up')
-    const { journal: _, ...stats } = await engine.read({ kind: 'stats' })
+    const { journal: _, events: __, ...stats } = await engine.read({ kind: 'stats' })
     const isEmpty = Object.values(stats).every((count) => count === 0)
     if (!isEmpty) this.problems.add('L9 no residue', `left behind: ${JSON.stringify(stats)}`)
   }

@@ -9,8 +9,6 @@ import type { Ended, Verb } from '../../../law/model/view.ts'
  */
 export class EndedMemory {
   lastAtMs = 0
-  /** Whether the table already has this key in its list of those to be forgotten. */
-  isListed = false
   #only: Ended | undefined
   #ring: Ring | undefined
 
@@ -46,34 +44,22 @@ export class EndedMemory {
     return last
   }
 
-  add(ended: Ended): void {
+  /** Whether that is one more; a full memory forgets its oldest. */
+  add(ended: Ended): boolean {
     this.lastAtMs = ended.atMs
-    if (this.#ring !== undefined) {
-      put(this.#ring, ended)
-    } else if (this.#only === undefined) {
+    if (this.#ring !== undefined) return put(this.#ring, ended)
+    if (this.#only === undefined) {
       this.#only = ended
-    } else {
-      const first = this.#only
-      this.#only = undefined
-      this.#ring = { signs: [signOf(first.owner)], ends: [first], oldest: 0 }
-      put(this.#ring, ended)
+      return true
     }
+    const first = this.#only
+    this.#only = undefined
+    this.#ring = { signs: [signOf(first.owner)], ends: [first], oldest: 0 }
+    return put(this.#ring, ended)
   }
 
   isOver(nowMs: number): boolean {
-    return isPast({ atMs: this.lastAtMs }, nowMs)
-  }
-
-  /** How many are still to be told of. Those past their time are the oldest, and mostly there are none. */
-  countAt(nowMs: number): number {
-    if (this.isOver(nowMs)) return 0
-    const ring = this.#ring
-    if (ring === undefined) return this.size
-    const { ends, oldest } = ring
-    let over = 0
-    // The newest is not past its time.
-    while (isPast(ends[(oldest + over) % ends.length] as Ended, nowMs)) over += 1
-    return ends.length - over
+    return this.lastAtMs + ENDED_REMEMBERED_MS <= nowMs
   }
 
   /** Oldest first. */
@@ -91,19 +77,16 @@ interface Ring {
   oldest: number
 }
 
-function put(ring: Ring, ended: Ended): void {
+function put(ring: Ring, ended: Ended): boolean {
   if (ring.ends.length < ENDED_PER_KEY_MAX) {
     ring.signs.push(signOf(ended.owner))
     ring.ends.push(ended)
-    return
+    return true
   }
   ring.signs[ring.oldest] = signOf(ended.owner)
   ring.ends[ring.oldest] = ended
   ring.oldest = (ring.oldest + 1) % ENDED_PER_KEY_MAX
-}
-
-function isPast({ atMs }: Pick<Ended, 'atMs'>, nowMs: number): boolean {
-  return atMs + ENDED_REMEMBERED_MS <= nowMs
+  return false
 }
 
 function isOf(ended: Ended, verb: Verb, requestId: string): boolean {

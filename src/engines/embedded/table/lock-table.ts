@@ -9,9 +9,10 @@ import type { Ended, Hold, Namespace, Session, Waiter } from '../../../law/model
 import { DueHeap } from './due-heap.ts'
 import { DueList } from './due-list.ts'
 import { EndedMemory } from './ended-memory.ts'
+import { countEvent, createTally, type EventTally } from './event-tally.ts'
 import { fnv1a } from '../fnv1a.ts'
-import { IdleKeys } from './idle-keys.ts'
 import { KeyState } from './key-state.ts'
+import { KeysWithEnds } from './keys-with-ends.ts'
 import { PartyGraph } from './party-graph.ts'
 import { ResourceState } from './resource-state.ts'
 import { SessionRecord } from './session-record.ts'
@@ -45,13 +46,16 @@ export class LockTable implements KnownNames {
   readonly parties: PartyGraph = new PartyGraph()
   readonly heap: DueHeap = new DueHeap()
   readonly due: DueList = new DueList()
-  readonly idle: IdleKeys = new IdleKeys()
+  readonly withEnds: KeysWithEnds = new KeysWithEnds()
   /** Which resources a node references. */
   readonly nodes: Map<string, Set<ResourceState>> = new Map()
   holdCount = 0
   waiterCount = 0
-  /** Set by the engine while anyone watches. */
-  isWatched = false
+  referenceCount = 0
+  /** Ends of requests that are kept, of all keys together. */
+  endedCount = 0
+  /** The events that were decided so far. */
+  readonly events: EventTally = { lock: createTally(), operation: createTally() }
   listener: TableListener = { decided: () => {}, settled: () => {} }
   readonly #law: Law
   #isTorn = false
@@ -128,7 +132,8 @@ export class LockTable implements KnownNames {
     const decision = this.#law(state, command, nowMs)
     this.#isTorn = true
     const settled = this.apply(state, decision.changes)
-    this.rest(state, nowMs)
+    this.rest(state)
+    for (const event of decision.events) countEvent(this.events, event)
     this.listener.decided(state, decision, nowMs)
     if (settled !== undefined) {
       for (const { waiter, answer } of settled) this.listener.settled(waiter, answer)
@@ -138,10 +143,14 @@ export class LockTable implements KnownNames {
   }
 
   /** An idle key costs nothing of its own once its ends are forgotten. */
-  rest(state: KeyState, nowMs: number): void {
-    if (!state.isIdle) return
-    if (state.endings === undefined) this.forget(state)
-    else this.idle.list(state, nowMs)
+  rest(state: KeyState): void {
+    if (state.endings === undefined && state.isIdle) this.forget(state)
+  }
+
+  forgetEnds(state: KeyState): void {
+    this.endedCount -= state.endings?.size ?? 0
+    state.endings = undefined
+    this.rest(state)
   }
 
   /** Apply changes, in order. Returns the waiters that left, with their answers. */
@@ -251,14 +260,19 @@ export class LockTable implements KnownNames {
   }
 
   #remember(state: KeyState, ended: Ended): void {
-    state.endings ??= new EndedMemory()
-    state.endings.add(ended)
+    if (state.endings === undefined) {
+      state.endings = new EndedMemory()
+      this.withEnds.add(state, ended.atMs)
+    }
+    if (state.endings.add(ended)) this.endedCount += 1
   }
 
   #applyToResource(state: ResourceState, change: ResourceChange): void {
     switch (change.kind) {
       case 'reference-set':
+        this.referenceCount -= state.referenceCount
         state.setReference(change.reference)
+        this.referenceCount += state.referenceCount
         this.#indexNode(change.reference.node, state)
         this.heap.update(state)
         break
@@ -288,7 +302,9 @@ export class LockTable implements KnownNames {
   }
 
   #dropReference(state: ResourceState, node: string): void {
+    this.referenceCount -= state.referenceCount
     state.dropReference(node)
+    this.referenceCount += state.referenceCount
     this.heap.update(state)
     const known = this.nodes.get(node)
     known?.delete(state)

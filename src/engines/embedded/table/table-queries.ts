@@ -19,6 +19,7 @@ import {
   showToken,
   showWaiter,
 } from '../../../engine/show-key.ts'
+import { copyTally } from './event-tally.ts'
 import { KeyState } from './key-state.ts'
 import type { LockTable } from './lock-table.ts'
 import { ResourceState } from './resource-state.ts'
@@ -48,7 +49,7 @@ export function readTable(table: LockTable, query: TableQuery, nowMs: number): R
       return showReferences(query.resource, state.references())
     }
     case 'stats':
-      return stats(table, nowMs)
+      return stats(table)
     default:
       return unreachable(query)
   }
@@ -123,13 +124,15 @@ function isListed(state: KeyState, { prefix, owner }: ListQuery): boolean {
   return state.holdCount > 0 || state.queueLength > 0
 }
 
-/** An end past its time may still be stored with a key that is in use; it is not remembered any more. */
-function stats(table: LockTable, nowMs: number): StatsReply {
-  let ended = 0
-  for (const { endings } of table.states()) ended += endings?.countAt(nowMs) ?? 0
-  let references = 0
-  for (const states of table.nodes.values()) references += states.size
-  const { holdCount: holds, waiterCount: waiters } = table
-  const keys = table.locks.size + table.resources.size
-  return { keys, holds, waiters, sessions: table.sessions.size, references, ended }
+/** From counters alone: with a million keys, going through them would take a tenth of a second. */
+function stats(table: LockTable): StatsReply {
+  return {
+    keys: table.locks.size + table.resources.size,
+    holds: table.holdCount,
+    waiters: table.waiterCount,
+    sessions: table.sessions.size,
+    references: table.referenceCount,
+    ended: table.endedCount,
+    events: copyTally(table.events),
+  }
 }

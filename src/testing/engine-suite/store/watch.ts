@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { WatchEvent, WatchFilter } from '../../../engine/engine.ts'
+import type { EventCount } from '../../../engine/queries.ts'
 import type { EventKind, LawEvent } from '../../../law/model/events.ts'
 import { asGranted } from '../answers.ts'
 import { type EngineRig, KEY, RESOURCE, TTL_MS } from '../engine-rig.ts'
@@ -47,6 +48,18 @@ class Watcher {
   close(): Promise<void> {
     return this.#close()
   }
+}
+
+/** A wait, a refusal, an expiry and an operation; in the end `b` holds. */
+async function takePart(rig: EngineRig): Promise<void> {
+  await rig.grant('z', { key: 'short' })
+  await rig.advance(2 * TTL_MS)
+  await rig.complete('pull', 'n1')
+  await rig.grant('a')
+  const wait = await rig.wait('b')
+  await rig.refuse('c', 'held')
+  await rig.release('a')
+  asGranted(await wait.answer())
 }
 
 /** Those who watch are told of every change, once, in the order in which it happened on its key. */
@@ -156,6 +169,30 @@ export const watchSuite: EngineSuite = {
       await rig.release('a')
       await other.heard('released', 'a')
       assert.deepEqual(stopped.told, ['granted a'])
+    }),
+
+    engineTest('what is told is counted, with and without a watcher', async (rig) => {
+      const { capabilities, session } = rig.engine
+      const watcher = await Watcher.on(rig)
+      await takePart(rig)
+      const { events: watched } = await rig.stats()
+      if (watched === undefined) {
+        assert.ok(capabilities.shared || session !== undefined, 'an engine of its own counts')
+        return
+      }
+      for (const namespace of ['lock', 'operation'] as const) {
+        const told = new Map<string, number>()
+        for (const event of watcher.onKeys) {
+          if (event.namespace === namespace) told.set(event.kind, (told.get(event.kind) ?? 0) + 1)
+        }
+        const { refusals: _, ...counts }: EventCount = watched[namespace]
+        const counted = Object.entries(counts).filter(([, count]) => count > 0)
+        assert.deepEqual(new Map(counted), told)
+      }
+      assert.deepEqual([watched.lock.refusals, watched.operation.refusals], [{ held: 1 }, {}])
+      await watcher.close()
+      await rig.refuse('c', 'held')
+      assert.deepEqual((await rig.stats()).events?.lock.refusals, { held: 2 })
     }),
 
     engineTest('events on a key tell the same story as its state', async (rig) => {
