@@ -177,7 +177,7 @@ function createContext(options: LockServerOptions): ServerContext {
     log,
     failures: new FailureReport({ log, metrics, socketClock }),
     metrics,
-    access: createAccess({ engine, clock, limits, events, metrics }, choices),
+    access: createAccess({ engine, clock, limits, metrics }, choices),
     held: new HeldRequests((onOver) => clock.setTimer(sessionGraceMs, onOver)),
     refusals: new RefusalDetails(clock),
     streams: new OpenStreams(limits.streams),

@@ -6,7 +6,7 @@ import type { Access as Right } from '../http/route.ts'
 import type { ServerLimits } from '../server-limits.ts'
 import type { Authenticator } from './authenticator.ts'
 import { checkBrowser } from './browser-check.ts'
-import type { HoldCounts } from './hold-counts.ts'
+import type { HoldQuota } from './hold-quota.ts'
 import { ANYBODY, type Principal } from './principal.ts'
 import { PrincipalEngine } from './principal-engine.ts'
 import { type KnownNames, PrincipalView } from './principal-view.ts'
@@ -15,7 +15,7 @@ import type { TokenEntry } from './token-file.ts'
 export interface AccessOptions {
   readonly engine: LockEngine
   readonly limits: ServerLimits
-  readonly holds: HoldCounts
+  readonly holds: HoldQuota
   /** Absent where auth is off. */
   readonly authenticator: Authenticator | undefined
   /** Only this machine can reach the server, so only its own names are answered to. */

@@ -4,7 +4,6 @@ import type { ServerContext } from '../server-context.ts'
 import { Access } from './access.ts'
 import { Authenticator } from './authenticator.ts'
 import { HoldQuota } from './hold-quota.ts'
-import { QuotaCheck } from './quota-check.ts'
 import { isLoopback } from './loopback.ts'
 import type { TokenEntry } from './token-file.ts'
 
@@ -36,27 +35,17 @@ export function assertGuarded(choices: Omit<AccessChoices, 'audit'>): void {
   )
 }
 
-/** The gate of a server. Hears of every event, to count holds. */
+/** The gate of a server. */
 export function createAccess(
-  context: Pick<ServerContext, 'engine' | 'clock' | 'limits' | 'events' | 'metrics'>,
+  context: Pick<ServerContext, 'engine' | 'clock' | 'limits' | 'metrics'>,
   { host, tokens, audit }: AccessChoices,
 ): Access {
-  const { engine, clock, limits, events, metrics } = context
-  const authenticator = tokens === undefined ? undefined : new Authenticator(tokens)
-  const counting = {
-    engine,
-    names: authenticator === undefined ? undefined : () => authenticator.names,
-    clock,
-    nowMs: () => clock.nowMs(),
-  }
-  const book = engine.capabilities.shared ? new HoldQuota(counting) : undefined
-  const holds = book ?? new QuotaCheck(counting)
-  events.listen(({ event }) => holds.hear(event))
+  const { engine, clock, limits, metrics } = context
   return new Access({
-    engine: book?.follow(engine) ?? engine,
+    engine,
     limits,
-    holds,
-    authenticator,
+    holds: new HoldQuota({ engine, limit: limits.holds, nowMs: () => clock.nowMs() }),
+    authenticator: tokens === undefined ? undefined : new Authenticator(tokens),
     isLoopbackOnly: isLoopback(host),
     audit,
     onLimit: (kind) => metrics.refused(kind, 'limit'),

@@ -21,7 +21,7 @@ import { ownerOf } from '../../law/operations.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
 import type { AuditLog } from '../observe/audit-log.ts'
 import type { ServerLimits } from '../server-limits.ts'
-import type { HoldCounts } from './hold-counts.ts'
+import type { HoldQuota } from './hold-quota.ts'
 import { LimitCheck } from './limit-check.ts'
 import { listByRights } from './list-by-rights.ts'
 import type { Principal } from './principal.ts'
@@ -35,7 +35,7 @@ export interface PrincipalEngineParts {
   readonly principal: Principal
   readonly view: PrincipalView
   readonly limits: ServerLimits
-  readonly holds: HoldCounts
+  readonly holds: HoldQuota
   readonly audit: AuditLog
   /** Told that there are too many holds to ask for one more. */
   readonly onLimit: (kind: 'lock' | 'operation') => void
@@ -136,30 +136,36 @@ export class PrincipalEngine implements LockEngine {
 
   async #giveRenamed(command: Command, options?: ApplyOptions): Promise<Outcome> {
     const view = this.#view
+    const { holds, principal } = this.#parts
+    const phase = holds.phaseOf(principal.name)
     const outcome = await this.#engine.apply<Command>(storeCommand(view, command), options)
+    if (isEndOfHold(command, outcome)) holds.released(principal.name, phase)
     return showOutcome(view, command, outcome)
   }
 
   /** Commands on one key keep their order, so there is no waiting here unless the limit is near. */
   #ask(command: Acquire | Begin, options?: ApplyOptions): Answer<Command> {
-    const { holds, principal, limits } = this.#parts
-    const hasRoom = holds.hasRoom(principal.name, limits.holds)
+    const { holds, principal } = this.#parts
+    const hasRoom = holds.take(principal.name)
     return hasRoom ? this.#askNow(command, options) : this.#askAtLimit(command, options)
   }
 
   #askNow(command: Acquire | Begin, options?: ApplyOptions): Answer<Command> {
     const answer = this.#give(command, options)
-    return answer instanceof Promise ? this.#await(answer) : answer
+    if (answer instanceof Promise) return this.#await(answer)
+    this.#parts.holds.answered(this.#parts.principal.name, mayBeHold(answer))
+    return answer
   }
 
-  /** It takes up room until it is answered. */
   async #await(answering: Promise<Outcome>): Promise<Outcome> {
     const { holds, principal } = this.#parts
-    holds.ask(principal.name)
+    let isHold = true
     try {
-      return await answering
+      const outcome = await answering
+      isHold = mayBeHold(outcome)
+      return outcome
     } finally {
-      holds.answered(principal.name)
+      holds.answered(principal.name, isHold)
     }
   }
 
@@ -168,8 +174,9 @@ export class PrincipalEngine implements LockEngine {
     const { holds, principal, limits, onLimit } = this.#parts
     await holds.recount(principal.name)
     // Looked at and taken in one go, because others have waited for the same count.
-    const hasRoom = holds.hasRoom(principal.name, limits.holds)
-    if (hasRoom || (await this.#isKnown(command))) {
+    if (holds.take(principal.name)) return this.#askNow(command, options)
+    if (await this.#isKnown(command)) {
+      holds.takeAnyway(principal.name)
       return this.#askNow(command, options)
     }
     onLimit(command.kind === 'acquire' ? 'lock' : 'operation')
@@ -241,6 +248,18 @@ export class PrincipalEngine implements LockEngine {
     if (this.#view.mayTouch(key)) return
     throw createError('LOCK_FORBIDDEN', 'this token has no right to keys like this one')
   }
+}
+
+/** A request that is queued may become a hold later, without a further answer. */
+function mayBeHold({ kind }: Outcome): boolean {
+  return kind === 'granted' || kind === 'queued'
+}
+
+/** A command with a request id may have ended the hold the first time that it was sent. */
+function isEndOfHold(command: Command, outcome: Outcome): boolean {
+  if ('requestId' in command && command.requestId !== undefined) return false
+  if (outcome.kind === 'released') return outcome.reads + outcome.writes === 0
+  return outcome.kind === 'finished'
 }
 
 /** Files of the server, which a failing disk names, and machines beside it are no client's business. */

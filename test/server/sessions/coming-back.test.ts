@@ -71,6 +71,7 @@ describe('a client that comes back in time', () => {
     after.ask(1, acquire('a', forever))
     await before.closed
     const behind = rig.engine.apply(acquire('behind', forever))
+    await patience.until(async () => (await rig.waiters('k')).length === 2, 'both wait')
     await rig.clock.advance(3 * GRACE_MS)
     expect(await rig.waiters('k')).toEqual(['a', 'behind'])
     await rig.engine.apply({ kind: 'release', key: 'k', owner: 'holder' })
