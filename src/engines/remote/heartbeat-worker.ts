@@ -5,7 +5,7 @@
 import { workerData } from 'node:worker_threads'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import { HEARTBEAT_SLOTS, type HeartbeatData, nowNs, toMs, toNs } from './heartbeat-data.ts'
+import { HEARTBEAT_SLOTS, type HeartbeatData, nowNs, toMs, toNs } from './heartbeat-thread.ts'
 import { HEARTBEATS_PER_LEASE_MIN, HUNG_MS_MAX } from './session-limits.ts'
 import { SessionLink } from './session-link.ts'
 import { openSessionSocket } from './session-socket.ts'

@@ -3,8 +3,6 @@ import { isHeldOpen } from '../../engine/waits/waiting-command.ts'
 import { OPEN_REQUESTS_MAX } from '../../wire/session/session-limits.ts'
 import type { Request } from '../../wire/session/session-message.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
-import { toUnreachable } from './remote-errors.ts'
-import { SessionCall } from './session-call.ts'
 import type { SessionLink } from './session-link.ts'
 
 export interface SessionCallsOptions {
@@ -17,6 +15,40 @@ export interface SessionCallsOptions {
 /** How often, while there is no connection, late calls are looked for. */
 const LOOKS_PER_RETRY = 10
 
+/** The two ends of the promise that is being made. */
+let resolveMade: (value: unknown) => void
+let rejectMade: (error: Error) => void
+/** One for all promises: there are several hundred thousand of them in a second. */
+const capture = (resolve: (value: never) => void, reject: (error: Error) => void): void => {
+  resolveMade = resolve as (value: unknown) => void
+  rejectMade = reject
+}
+
+type CallPlace = Pick<SessionCall, 'id' | 'order' | 'startedAtMs'>
+
+/** A request that has not been answered. */
+class SessionCall<Value = unknown> {
+  readonly id: number
+  /** Grows from call to call. */
+  readonly order: number
+  readonly startedAtMs: number
+  readonly request: Request
+  readonly promise: Promise<Value> = new Promise<Value>(capture)
+  readonly resolve: (value: unknown) => void = resolveMade
+  readonly reject: (error: Error) => void = rejectMade
+  /** Whether a server may have seen it. */
+  wasSent = false
+  /** Its caller waits no more. It keeps its id until the server has answered. */
+  isAborted = false
+
+  constructor({ id, order, startedAtMs }: CallPlace, request: Request) {
+    this.id = id
+    this.order = order
+    this.startedAtMs = startedAtMs
+    this.request = request
+  }
+}
+
 /** Every request that has not been answered. */
 export class SessionCalls {
   readonly #options: SessionCallsOptions
@@ -28,7 +60,7 @@ export class SessionCalls {
   #unsent: SessionCall[] = []
   #started = 0
   #downSinceMs = 0
-  #cause: unknown
+  #cause: unknown = new Error('it does not answer in time')
   #look: Timer | undefined
 
   constructor(options: SessionCallsOptions) {
@@ -96,9 +128,9 @@ export class SessionCalls {
   onDown(cause: unknown): void {
     this.#cause = cause
     for (const call of this.#all()) {
-      if (!call.wasSent || call.isRepeatable) continue
+      if (!call.wasSent || isRepeatable(call.request)) continue
       this.take(call.id)
-      call.reject(toUnreachable('maybe', cause))
+      call.reject(this.unreachable('maybe'))
     }
     if (this.#look !== undefined) return
     this.#downSinceMs = this.#options.clock.nowMs()
@@ -123,6 +155,16 @@ export class SessionCalls {
       this.take(call.id)
       call.reject(toError(call))
     }
+  }
+
+  /** The server could not be reached, or not for long enough to hear its answer. */
+  unreachable(applied: 'no' | 'maybe'): LockError {
+    const cause = this.#cause
+    const what = cause instanceof Error ? cause.message : String(cause)
+    return createError('LOCK_ENGINE_UNAVAILABLE', `the lock server does not answer: ${what}`, {
+      applied,
+      cause,
+    })
   }
 
   #isOpen(call: SessionCall): boolean {
@@ -159,9 +201,37 @@ export class SessionCalls {
     for (const call of this.#all()) {
       if (call.startedAtMs > lateMs) continue
       this.take(call.id)
-      const applied = call.wasSent && call.request.kind !== 'read' ? 'maybe' : 'no'
-      call.reject(toUnreachable(applied, this.#cause))
+      const mayBeApplied = call.wasSent && call.request.kind !== 'read'
+      call.reject(this.unreachable(mayBeApplied ? 'maybe' : 'no'))
     }
     this.#unsent = this.#unsent.filter((call) => this.#isOpen(call))
+  }
+}
+
+/**
+ * Whether a request can be sent again after its answer was lost: the law knows it by its request id, or
+ * asking for it twice is asking once. Others may have been applied, and no answer would tell.
+ */
+function isRepeatable(request: Request): boolean {
+  switch (request.kind) {
+    case 'acquire':
+    case 'begin':
+    case 'renew':
+    case 'open-session':
+    case 'touch-session':
+    case 'read':
+    case 'watch':
+    case 'unwatch':
+    case 'sweep':
+      return true
+    case 'release':
+    case 'finish':
+    case 'cancel':
+    case 'withdraw':
+      return request.requestId !== undefined
+    case 'force':
+    case 'unref':
+    case 'close-session':
+      return false
   }
 }

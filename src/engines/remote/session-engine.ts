@@ -10,7 +10,7 @@ import type {
 } from '../../engine/engine.ts'
 import { toAborted, toClosed, toInvalidArgument } from '../../engine/errors/engine-errors.ts'
 import { knownCode } from '../../engine/errors/error-catalogue.ts'
-import { createError, type LockError } from '../../engine/errors/errors.ts'
+import { createError, isLockError, type LockError } from '../../engine/errors/errors.ts'
 import type { Query, ReplyOf } from '../../engine/queries.ts'
 import { problemWithFilter, problemWithQuery } from '../../engine/validation/query-check.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
@@ -25,15 +25,13 @@ import {
 import type { Failed, Request, Welcome } from '../../wire/session/session-message.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import { RETRY_FOR_MS_DEFAULT } from './back-off.ts'
 import { HeartbeatThread } from './heartbeat-thread.ts'
-import { Opening } from './opening.ts'
 import { SessionCalls } from './session-calls.ts'
-import { RECONNECT_MS_MAX } from './session-limits.ts'
+import { RETRY_FOR_MS_DEFAULT } from './session-limits.ts'
 import { type PassedOn, SessionLink } from './session-link.ts'
 import { SessionLiveness } from './session-liveness.ts'
 import { type OpenSocket, openSessionSocket } from './session-socket.ts'
-import { SessionWatch } from './session-watch.ts'
+import { SessionWatches } from './session-watches.ts'
 
 export interface SessionEngineOptions {
   /** Sent as a bearer token. */
@@ -61,13 +59,12 @@ export class SessionEngine implements LockEngine {
   readonly #clock: Clock
   readonly #link: SessionLink
   readonly #calls: SessionCalls
-  readonly #watches = new Map<number, SessionWatch>()
-  readonly #opening = new Opening()
+  readonly #watches: SessionWatches
+  /** Told how the first connection went. Unlike later ones, a caller waits for it. */
+  #onOpened: (error?: LockError) => void = () => {}
   #capabilities: Capabilities | undefined
   #thread: HeartbeatThread | undefined
   #session: SessionLiveness | undefined
-  #lastWatch = 0
-  #lastEvent = 0
   #refusal: LockError | undefined
   #closing: Promise<void> | undefined
 
@@ -87,22 +84,22 @@ export class SessionEngine implements LockEngine {
     }
     this.#link = new SessionLink({ url, token, tls, client, clock, openSocket, handler })
     this.#calls = new SessionCalls({ link: this.#link, clock, retryForMs })
+    this.#watches = new SessionWatches({
+      clock,
+      ask: (request) => this.#ask(request),
+      isUp: () => this.#link.isUp,
+      isStopped: () => this.#stopped() !== undefined,
+    })
   }
 
   /** Resolves when the server has welcomed this client. */
   static async open(url: string, options: SessionEngineOptions = {}): Promise<SessionEngine> {
     const engine = new SessionEngine(new URL(url), options)
-    const { retryForMs = RETRY_FOR_MS_DEFAULT } = options
-    const timer = engine.#clock.setTimer(retryForMs, () => engine.#opening.giveUp())
-    timer.ref()
-    engine.#link.connect()
     try {
-      await engine.#opening.promise
+      await engine.#connect(options.retryForMs ?? RETRY_FOR_MS_DEFAULT)
     } catch (error) {
       await engine.close()
       throw error
-    } finally {
-      timer.cancel()
     }
     engine.#link.keepAlive(false)
     return engine
@@ -141,21 +138,7 @@ export class SessionEngine implements LockEngine {
     if (problem !== undefined) throw toInvalidArgument({ kind: 'watch' }, problem)
     const stopped = this.#stopped()
     if (stopped !== undefined) throw stopped
-    this.#lastWatch += 1
-    const watch = new SessionWatch({
-      id: this.#lastWatch,
-      filter,
-      listener,
-      nextId: () => (this.#lastEvent += 1),
-      onClose: (one) => this.#unwatch(one),
-    })
-    try {
-      await this.#open(watch)
-    } catch (error) {
-      this.#watches.delete(watch.id)
-      throw error
-    }
-    return watch
+    return this.#watches.add(filter, listener)
   }
 
   close(): Promise<void> {
@@ -175,6 +158,19 @@ export class SessionEngine implements LockEngine {
     this.#calls.rejectAll(({ wasSent, request }) =>
       toClosed(!wasSent || (wasHeard && isHeldOpen(request)) ? 'no' : 'maybe'),
     )
+  }
+
+  #connect(retryForMs: number): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      const timer = this.#clock.setTimer(retryForMs, () => reject(this.#calls.unreachable('no')))
+      timer.ref()
+      this.#onOpened = (error) => {
+        timer.cancel()
+        if (error === undefined) resolve()
+        else reject(error)
+      }
+      this.#link.connect()
+    })
   }
 
   #ask<Value>(request: Request): Promise<Value> {
@@ -209,40 +205,6 @@ export class SessionEngine implements LockEngine {
     )
   }
 
-  async #open(watch: SessionWatch): Promise<void> {
-    const { id, filter } = watch
-    const { prefix, namespace } = filter
-    this.#watches.set(id, watch)
-    watch.isOpening = true
-    try {
-      await this.#ask({ kind: 'watch', watch: id, prefix, namespace })
-    } finally {
-      watch.isOpening = false
-    }
-  }
-
-  async #unwatch(watch: SessionWatch): Promise<void> {
-    if (!this.#watches.delete(watch.id) || this.#stopped() !== undefined) return
-    await this.#ask({ kind: 'unwatch', watch: watch.id })
-  }
-
-  /** A watch ends with its connection; what happened until it is opened again is not known. */
-  async #reopen(watch: SessionWatch): Promise<void> {
-    try {
-      await this.#open(watch)
-      watch.reset(this.#clock.wallMs())
-    } catch {
-      // If the server is gone again, every watch is opened again when it is back. If it is there and does not
-      // take the watch now, others have too many, or its engine is failing.
-      if (this.#link.isUp) this.#clock.setTimer(RECONNECT_MS_MAX, () => this.#reopenIfOpen(watch))
-    }
-  }
-
-  #reopenIfOpen(watch: SessionWatch): void {
-    const isWanted = this.#watches.get(watch.id) === watch && this.#stopped() === undefined
-    if (isWanted && !watch.isOpening) void this.#reopen(watch)
-  }
-
   #stopped(): LockError | undefined {
     return this.#closing === undefined ? this.#refusal : toClosed()
   }
@@ -250,10 +212,10 @@ export class SessionEngine implements LockEngine {
   #onUp(welcome: Welcome): void {
     const isFirst = this.#session === undefined
     this.#session ??= this.#createSession(welcome)
-    if (isFirst) this.#opening.resolve()
+    if (isFirst) this.#onOpened()
     this.#calls.onUp()
     this.#session.onWelcome(welcome)
-    if (!isFirst) for (const watch of this.#watches.values()) this.#reopenIfOpen(watch)
+    if (!isFirst) this.#watches.reopen()
   }
 
   #createSession(welcome: Welcome): SessionLiveness {
@@ -268,13 +230,13 @@ export class SessionEngine implements LockEngine {
   }
 
   #onDown(cause: unknown): void {
-    this.#opening.note(cause)
     this.#calls.onDown(cause)
+    if (isLockError(cause)) this.#onOpened(cause)
   }
 
   #onRefused(error: LockError): void {
     this.#refusal = error
-    this.#opening.reject(error)
+    this.#onOpened(error)
     this.#calls.rejectAll(({ wasSent }) => {
       const { code, message } = error
       return createError(code, message, { applied: wasSent ? 'maybe' : 'no' })
@@ -293,7 +255,7 @@ export class SessionEngine implements LockEngine {
         this.#calls.take(number)?.resolve(undefined)
         return
       case 'event':
-        this.#watches.get(number)?.tell(message.event)
+        this.#watches.tell(number, message.event)
         return
       case 'lost':
         this.#session?.onLost(message)

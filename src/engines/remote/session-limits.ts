@@ -3,8 +3,8 @@
 /** From the first byte to the welcome: a server that takes longer counts as gone. */
 export const HANDSHAKE_MS_MAX = 5_000
 
-/** The longest pause between attempts to connect. */
-export const RECONNECT_MS_MAX = 1_000
+/** How long a call, or the first connection, is tried without any contact with the server. */
+export const RETRY_FOR_MS_DEFAULT = 10_000
 
 /** Heartbeats in a row without anything received: the connection counts as half open. */
 export const UNANSWERED_HEARTBEATS_MAX = 3

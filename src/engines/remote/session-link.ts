@@ -1,19 +1,23 @@
+import { randomInt } from 'node:crypto'
 import { createError, type LockError } from '../../engine/errors/errors.ts'
 import { FrameSender } from '../../wire/session/frame-sender.ts'
 import { type FrameReceiver, readServerFrame } from '../../wire/session/message-codec.ts'
 import { CLOSE_CODES, SESSION_VERSION } from '../../wire/session/session-limits.ts'
 import type { Request, ServerMessage, Welcome } from '../../wire/session/session-message.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
-import { backOffMs } from './back-off.ts'
+import { backOffMs } from '../../time/back-off.ts'
+import type { FrameSocket } from '../../wire/session/frame-socket.ts'
 import {
   FRAME_MESSAGES_MAX,
   GOODBYE_MS_MAX,
   HANDSHAKE_MS_MAX,
-  RECONNECT_MS_MAX,
   UNANSWERED_HEARTBEATS_MAX,
   UNSENT_BYTES_MAX,
 } from './session-limits.ts'
-import type { OpenSocket, ServerAddress, SessionSocket, SocketEnd } from './session-socket.ts'
+import type { OpenSocket, ServerAddress, SocketEnd } from './session-socket.ts'
+
+/** Steps of the jitter between two attempts to connect. */
+const FRACTIONS = 1_000
 
 /** What a server says about a request, a watch or a hold. */
 export type PassedOn = Exclude<ServerMessage, { kind: 'welcome' | 'heard' }>
@@ -46,7 +50,7 @@ export interface SessionLinkOptions extends ServerAddress {
 export class SessionLink implements FrameReceiver<ServerMessage> {
   readonly #options: SessionLinkOptions
   readonly #sender = new FrameSender(FRAME_MESSAGES_MAX, (frame) => this.#send(frame))
-  #socket: SessionSocket | undefined
+  #socket: FrameSocket | undefined
   #session: string | undefined
   #isUp = false
   #isCongested = false
@@ -76,15 +80,14 @@ export class SessionLink implements FrameReceiver<ServerMessage> {
   }
 
   connect(): void {
-    const { clock, openSocket } = this.#options
-    const socket: SessionSocket = openSocket(this.#options, {
+    const { openSocket } = this.#options
+    const socket: FrameSocket = openSocket(this.#options, {
       onOpen: () => this.#hello(),
       onFrame: (frame) => this.#onFrame(socket, frame),
       onClosed: (end) => this.#onClosedSocket(socket, end),
     })
     this.#socket = socket
-    socket.keepAlive(this.#keepsAlive)
-    this.#timer = clock.setTimer(HANDSHAKE_MS_MAX, () => socket.terminate())
+    this.#after(HANDSHAKE_MS_MAX, () => socket.terminate())
   }
 
   /** Leaves at the end of this turn of the event loop, with everything else that is written until then. */
@@ -92,10 +95,9 @@ export class SessionLink implements FrameReceiver<ServerMessage> {
     this.#sender.write(number, request)
   }
 
-  /** Whether a caller waits for something, so that the process has to stay. */
+  /** Whether a caller waits for something, so that the process has to stay: the timer keeps it alive. */
   keepAlive(isWanted: boolean): void {
     this.#keepsAlive = isWanted
-    this.#socket?.keepAlive(isWanted)
     if (isWanted) this.#timer?.ref()
     else this.#timer?.unref()
   }
@@ -103,23 +105,22 @@ export class SessionLink implements FrameReceiver<ServerMessage> {
   /** Says good-bye. Resolves to whether the server has heard it, when the connection is closed. */
   async close(): Promise<boolean> {
     const socket = this.#socket
-    this.#timer?.cancel()
-    if (socket === undefined) return false
+    if (socket === undefined) {
+      this.#timer?.cancel()
+      return false
+    }
     const closed = new Promise<boolean>((resolve) => {
       this.#onClosed = resolve
     })
+    this.#keepsAlive = true
+    this.#after(GOODBYE_MS_MAX, () => socket.terminate())
     if (this.#isUp) {
       this.#sender.write(0, { kind: 'goodbye' })
       this.#sender.flush()
-      socket.keepAlive(true)
     } else {
       socket.terminate()
     }
-    this.#timer = this.#options.clock.setTimer(GOODBYE_MS_MAX, () => socket.terminate())
-    this.#timer.ref()
-    const wasHeard = await closed
-    this.#timer.cancel()
-    return wasHeard
+    return closed
   }
 
   /** Without a word. */
@@ -153,14 +154,13 @@ export class SessionLink implements FrameReceiver<ServerMessage> {
     this.#sender.ownSession = session
     this.#failures = 0
     this.#isUp = true
-    this.#timer?.cancel()
     this.#options.handler.onUp(welcome)
     this.#heartbeat()
     this.#heartbeatIn(heartbeatMs)
   }
 
   #heartbeatIn(delayMs: number): void {
-    this.#timer = this.#options.clock.setTimer(delayMs, () => {
+    this.#after(delayMs, () => {
       // A process that was blocked itself has not read yet what arrived meanwhile: it takes several.
       this.#unanswered += 1
       if (this.#unanswered > UNANSWERED_HEARTBEATS_MAX) return this.#socket?.terminate()
@@ -174,7 +174,7 @@ export class SessionLink implements FrameReceiver<ServerMessage> {
     this.#sender.flush()
   }
 
-  #onFrame(socket: SessionSocket, frame: Buffer): void {
+  #onFrame(socket: FrameSocket, frame: Buffer): void {
     if (socket !== this.#socket) return
     this.#unanswered = 0
     try {
@@ -193,13 +193,13 @@ export class SessionLink implements FrameReceiver<ServerMessage> {
     socket.send(frame, () => this.#onSent(socket))
   }
 
-  #onSent(socket: SessionSocket): void {
+  #onSent(socket: FrameSocket): void {
     if (socket !== this.#socket || !this.#isCongested) return
     this.#isCongested = socket.unsentBytes >= UNSENT_BYTES_MAX
     if (!this.#isCongested && this.#isUp) this.#options.handler.onDrained?.()
   }
 
-  #onClosedSocket(socket: SessionSocket, end: SocketEnd): void {
+  #onClosedSocket(socket: FrameSocket, end: SocketEnd): void {
     if (socket !== this.#socket) return
     this.#socket = undefined
     this.#isUp = false
@@ -217,8 +217,13 @@ export class SessionLink implements FrameReceiver<ServerMessage> {
 
   #connectLater(): void {
     this.#failures += 1
-    const delayMs = backOffMs(this.#failures, RECONNECT_MS_MAX)
-    this.#timer = this.#options.clock.setTimer(delayMs, () => this.connect())
+    this.#after(backOffMs(this.#failures, randomInt(FRACTIONS) / FRACTIONS), () => this.connect())
+  }
+
+  /** In place of what the timer was set for before. */
+  #after(delayMs: number, callback: () => void): void {
+    this.#timer?.cancel()
+    this.#timer = this.#options.clock.setTimer(delayMs, callback)
     if (this.#keepsAlive) this.#timer.ref()
   }
 }

@@ -1,14 +1,9 @@
-import type { Socket } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import { WebSocket } from 'ws'
-import {
-  type FrameSocket,
-  type FrameSocketEvents,
-  toFrameSocket,
-} from '../../wire/session/frame-socket.ts'
+import { type FrameSocket, toFrameSocket } from '../../wire/session/frame-socket.ts'
 import { SERVER_FRAME_BYTES_MAX } from '../../wire/session/session-limits.ts'
-import { explainHangUp } from '../../wire/tls-failure.ts'
-import { toTlsError } from './remote-errors.ts'
+import { describeTlsFailure, explainHangUp } from '../../wire/tls-failure.ts'
+import { createError, type LockError } from '../../engine/errors/errors.ts'
 import { HANDSHAKE_MS_MAX } from './session-limits.ts'
 
 /** Where a server is, and how to get in. */
@@ -31,26 +26,19 @@ export interface SocketEnd {
 }
 
 export interface SessionSocketEvents {
-  onOpen(): void
+  readonly onOpen: () => void
   /** The bytes are the receiver's for the length of the call. */
-  onFrame(frame: Buffer): void
+  readonly onFrame: (frame: Buffer) => void
   /** Once, at the end of every socket, however far it came. */
-  onClosed(end: SocketEnd): void
+  readonly onClosed: (end: SocketEnd) => void
 }
 
-export interface SessionSocket extends FrameSocket {
-  /** Whether the open connection keeps the process alive. */
-  keepAlive(isWanted: boolean): void
-}
+export type OpenSocket = (address: ServerAddress, events: SessionSocketEvents) => FrameSocket
 
-export type OpenSocket = (address: ServerAddress, events: SessionSocketEvents) => SessionSocket
-
-/** One WebSocket to a server. */
+/** One WebSocket to a server. Once it is connected, it does not keep the process alive. */
 export const openSessionSocket: OpenSocket = ({ url, token, tls }, events) => {
   let status: number | undefined
   let cause: unknown
-  let tcp: Socket | undefined
-  let keepsAlive = true
   const socket = new WebSocket(toAddress(url), {
     ...tls,
     perMessageDeflate: false,
@@ -59,16 +47,10 @@ export const openSessionSocket: OpenSocket = ({ url, token, tls }, events) => {
     maxPayload: SERVER_FRAME_BYTES_MAX,
     headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
   })
-  const keepAlive = (isWanted: boolean): void => {
-    keepsAlive = isWanted
-    if (isWanted) tcp?.ref()
-    else tcp?.unref()
-  }
-  const frames: FrameSocketEvents = {
-    onFrame: (frame) => events.onFrame(frame),
+  const opened = toFrameSocket(socket, {
+    onFrame: events.onFrame,
     onClosed: (code, reason) => events.onClosed({ code, reason, status, cause }),
-  }
-  const opened = toFrameSocket(socket, frames)
+  })
   socket.on('error', (error) => {
     cause ??= toTlsError(error) ?? explainHangUp(error, tls)
   })
@@ -76,12 +58,15 @@ export const openSessionSocket: OpenSocket = ({ url, token, tls }, events) => {
     status = response.statusCode
     socket.terminate()
   })
-  socket.on('upgrade', ({ socket: raw }) => {
-    tcp = raw
-    keepAlive(keepsAlive)
-  })
+  socket.on('upgrade', ({ socket: tcp }) => tcp.unref())
   socket.on('open', () => events.onOpen())
-  return Object.assign(opened, { keepAlive })
+  return opened
+}
+
+/** What trying again does not change: the two ends do not trust each other. */
+function toTlsError(cause: unknown): LockError | undefined {
+  const refusal = describeTlsFailure(cause)
+  return refusal && createError(refusal.code, refusal.message, { cause })
 }
 
 function toAddress(url: URL): URL {

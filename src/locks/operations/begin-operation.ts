@@ -82,7 +82,7 @@ class AskedOperation implements Scheduled {
   }
 
   async settle(): Promise<Begun> {
-    for (let attempt = 0; ; attempt += 1) {
+    for (let attempt = 1; ; attempt += 1) {
       let answered = await this.#ask(this.#leftMs())
       if (this.#isOld(answered)) answered = await this.#ask(0)
       answered = await this.#locate(answered)

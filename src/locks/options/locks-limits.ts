@@ -26,10 +26,6 @@ export const RENEW_RETRY_MS_MIN = 20
  */
 export const UNCONFIRMED_RATIO_MAX = 0.1
 
-/** Between attempts after a lost answer: doubling from the first to the last, jittered. */
-export const RETRY_DELAY_MS_FIRST = 20
-export const RETRY_DELAY_MS_MAX = 1_000
-
 /** What a lost answer is worth to a call that does not wait: how long it asks what became of it. */
 export const RETRY_MS_MIN = 2_000
 

@@ -60,7 +60,7 @@ export async function insistOnGrant(
   { createRequest, signal, untilMs }: Insistence,
 ): Promise<GrantAnswer> {
   let answer = await answering
-  for (let attempt = 0; isMissed(answer.outcome) && !context.isClosed; attempt += 1) {
+  for (let attempt = 1; isMissed(answer.outcome) && !context.isClosed; attempt += 1) {
     if (!(await pauseBefore(attempt, { context, untilMs, signal }))) break
     const waitMs = Math.ceil(untilMs - context.clock.nowMs())
     answer = await requestGrant(context, createRequest(waitMs), signal)

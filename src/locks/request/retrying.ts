@@ -2,8 +2,9 @@ import type { EngineSession, LockEngine } from '../../engine/engine.ts'
 import { createError, isLockError, type LockError } from '../../engine/errors/errors.ts'
 import type { Command } from '../../law/model/commands.ts'
 import type { OutcomeOf } from '../../law/model/outcomes.ts'
+import { backOffMs } from '../../time/back-off.ts'
 import type { Clock } from '../../time/clock.ts'
-import { RETRY_DELAY_MS_FIRST, RETRY_DELAY_MS_MAX, RETRY_MS_MIN } from '../options/locks-limits.ts'
+import { RETRY_MS_MIN } from '../options/locks-limits.ts'
 
 /** Whether only asking again can tell what became of a request. */
 function isUnclear(error: unknown): error is LockError {
@@ -49,8 +50,8 @@ export async function askAgain<C extends Command>(
   const { context, untilMs, signal, inBackground = false } = options
   let { error } = options
   if (!isUnclear(error) && !(inBackground && isPassing(error))) throw error
-  for (let attempt = 0; ; attempt += 1) {
-    const delayMs = delayBefore(attempt, context.random())
+  for (let attempt = 1; ; attempt += 1) {
+    const delayMs = backOffMs(attempt, context.random())
     if (context.clock.nowMs() + delayMs > untilMs) throw error
     await sleep(context.clock, delayMs, { signal, keepsAlive: !inBackground, applied: 'maybe' })
     const sentAtMs = context.clock.nowMs()
@@ -70,16 +71,10 @@ export async function pauseBefore(
   attempt: number,
   { context, untilMs, signal }: Pick<AskAgainOptions<Command>, 'context' | 'untilMs' | 'signal'>,
 ): Promise<boolean> {
-  const delayMs = delayBefore(attempt, context.random())
+  const delayMs = backOffMs(attempt, context.random())
   if (context.clock.nowMs() + delayMs >= untilMs) return false
   await sleep(context.clock, delayMs, { signal, keepsAlive: true, applied: 'no' })
   return true
-}
-
-/** Doubling, and between half of that and all of it, so that many who failed together part. */
-function delayBefore(attempt: number, random: number): number {
-  const fullMs = Math.min(RETRY_DELAY_MS_MAX, RETRY_DELAY_MS_FIRST * 2 ** attempt)
-  return (fullMs * (1 + random)) / 2
 }
 
 /**

@@ -4,14 +4,11 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type WebSocket, WebSocketServer } from 'ws'
-import {
-  openSessionSocket,
-  type SessionSocket,
-  type SocketEnd,
-} from '../../../src/engines/remote/session-socket.ts'
+import { openSessionSocket, type SocketEnd } from '../../../src/engines/remote/session-socket.ts'
+import type { FrameSocket } from '../../../src/wire/session/frame-socket.ts'
 
 interface Opened {
-  readonly client: SessionSocket
+  readonly client: FrameSocket
   readonly frames: Buffer[]
   readonly opened: Promise<void>
   readonly closed: Promise<SocketEnd>

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { RETRY_DELAY_MS_FIRST } from '../../../src/locks/options/locks-limits.ts'
+import { backOffMs } from '../../../src/time/back-off.ts'
 import { ConflictError, createError, type LockError } from '../../../src/engine/errors/errors.ts'
 import { openVirtualLocks, rejectionOf } from '../virtual-locks.ts'
 
@@ -80,7 +80,7 @@ describe('a lock that is lost', () => {
       1,
     )
     const acquiring = locks.acquire('a', { ttl: '10s' })
-    await clock.advance(15_000 + RETRY_DELAY_MS_FIRST)
+    await clock.advance(15_000 + backOffMs(1, 1))
     const lock = await acquiring
     expect(lock.isHeld).toBe(true)
     const { holders } = await locks.inspect('a')
