@@ -1,15 +1,18 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DOSES, type Dose } from './scenario.ts'
 import { type GroupName, SCENARIO_GROUPS, SCENARIO_NAMES } from './scenario-list.ts'
 
 const GROUP_NAMES = Object.keys(SCENARIO_GROUPS) as GroupName[]
 
-export const USAGE: string = `npm run bench -- [--quick] [--only NAME]... [--who TEXT]... [--json FILE] [--keep]
+export const USAGE: string = `npm run bench -- [--quick] [--only NAME]... [--who TEXT]... [--before DIR] [--json FILE] [--keep]
 
   --quick      to see that it works; the numbers mean little
   --only NAME  only this scenario or group of scenarios:
 ${GROUP_NAMES.map((group) => `                 ${group}: ${SCENARIO_GROUPS[group].join(', ')}`).join('\n')}
   --who TEXT   only contestants that have this in their names, such as redlock or Holdfast
+  --before DIR only ours, in turns with an older build: a checkout of it, built
   --json FILE  also write everything to a file
   --keep       keep the results of whole groups: bench/results/, and the tables and plots in docs/
 `
@@ -19,6 +22,8 @@ export interface BenchOptions {
   readonly scenarios: readonly string[]
   /** Empty for all. */
   readonly who: readonly string[]
+  /** The checkout of an older build that ours is compared with. */
+  readonly before: string | undefined
   readonly json: string | undefined
   /** The groups of which the results are kept. */
   readonly keep: readonly GroupName[]
@@ -31,21 +36,30 @@ export function parseBenchOptions(args: readonly string[]): BenchOptions {
       quick: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true, default: [] },
       who: { type: 'string', multiple: true, default: [] },
+      before: { type: 'string' },
       json: { type: 'string' },
       keep: { type: 'boolean', default: false },
     },
   })
   const { quick, only, who, json, keep } = values
-  if (keep && (quick || who.length > 0 || !only.every(isGroup))) {
+  const isPart = quick || who.length > 0 || values.before !== undefined || !only.every(isGroup)
+  if (keep && isPart) {
     throw new Error('only a full run of a whole group is worth keeping')
   }
   return {
     dose: quick ? DOSES.quick : DOSES.full,
     scenarios: only.length > 0 ? only.flatMap(listScenarios) : SCENARIO_NAMES,
     who,
+    before: values.before === undefined ? undefined : toCheckout(values.before),
     json,
     keep: keep ? GROUP_NAMES.filter((group) => only.length === 0 || only.includes(group)) : [],
   }
+}
+
+function toCheckout(path: string): string {
+  const checkout = resolve(path)
+  if (existsSync(join(checkout, 'dist', 'index.js'))) return checkout
+  throw new Error(`--before ${path}: there is no build in it; run \`npm run build\` there`)
 }
 
 function listScenarios(name: string): readonly string[] {

@@ -14,6 +14,7 @@ export interface ContestantOptions {
   readonly scenario: string
   readonly contestant: string
   readonly dose: string
+  readonly environment: Readonly<Record<string, string>>
 }
 
 /** The bench's side of a process that measures one contestant. */
@@ -27,9 +28,10 @@ export class ContestantProcess {
   }
 
   static async start(options: ContestantOptions): Promise<ContestantProcess> {
-    const { scenario, contestant, dose } = options
+    const { scenario, contestant, dose, environment } = options
     const child = fork(CHILD, [scenario, contestant, dose], {
       execArgv: [...process.execArgv, `--max-old-space-size=${HEAP_MIB}`],
+      env: { ...process.env, ...environment },
     })
     const started = new ContestantProcess(child)
     await started.#receive()

@@ -1,16 +1,21 @@
+import { findBuild } from './compare-builds.ts'
 import { ContestantProcess } from './contestant-process.ts'
 import type { Dose, Sample, Scenario } from './scenario.ts'
 
 /** The rounds of each contestant, by case and name; those of one index were measured together. */
 export type Rounds = ReadonlyMap<string, ReadonlyMap<string, readonly Sample[]>>
 
-/** Measure every case of a scenario, the contestants taking turns. */
-export async function runScenario(scenario: Scenario, dose: Dose): Promise<Rounds> {
+/** Measure every case of a scenario, the contestants taking turns. `before` is the checkout of an older build. */
+export async function runScenario(
+  scenario: Scenario,
+  dose: Dose,
+  before?: string,
+): Promise<Rounds> {
   const names = Object.keys(scenario.contestants)
   const started = await Promise.allSettled(
-    names.map(async (contestant): Promise<[string, ContestantProcess]> => {
-      const options = { scenario: scenario.name, contestant, dose: dose.name }
-      return [contestant, await ContestantProcess.start(options)]
+    names.map(async (name): Promise<[string, ContestantProcess]> => {
+      const options = { scenario: scenario.name, dose: dose.name, ...findBuild(name, before) }
+      return [name, await ContestantProcess.start(options)]
     }),
   )
   const processes = new Map(

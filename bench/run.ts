@@ -1,9 +1,10 @@
 /**
  * Holdfast and its peers side by side in one process each, with ratios and targets.
  *
- *     npm run bench -- [--quick] [--only NAME]... [--who TEXT]... [--json FILE] [--keep]
+ *     npm run bench -- [--quick] [--only NAME]... [--who TEXT]... [--before DIR] [--json FILE] [--keep]
  */
 import { availableParallelism } from 'node:os'
+import { compareBuilds } from './compare-builds.ts'
 import { parseBenchOptions, USAGE, type BenchOptions } from './bench-options.ts'
 import { keepResults, writeJson } from './report/kept-results.ts'
 import { renderScenario } from './report/report.ts'
@@ -13,12 +14,14 @@ import { selectContestants } from './select-contestants.ts'
 import { type ScenarioSummary, type Summary, summarize } from './report/summary.ts'
 
 async function run(options: BenchOptions): Promise<Summary> {
-  const { dose } = options
+  const { dose, before } = options
   const scenarios: ScenarioSummary[] = []
   for (const name of options.scenarios) {
     process.stderr.write(`bench: ${name}\n`)
-    const scenario = selectContestants(await loadScenario(name, dose), options.who)
-    const summary = summarize(scenario, await runScenario(scenario, dose))
+    const loaded = await loadScenario(name, dose)
+    const taking = before === undefined ? loaded : compareBuilds(loaded)
+    const scenario = selectContestants(taking, options.who)
+    const summary = summarize(scenario, await runScenario(scenario, dose, before))
     process.stdout.write(`${renderScenario(summary)}\n\n`)
     scenarios.push(summary)
   }

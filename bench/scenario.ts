@@ -12,6 +12,8 @@ export interface Scenario {
   readonly cases: readonly string[]
   readonly contestants: Readonly<Record<string, () => Promise<Contestant>>>
   readonly comparisons: readonly Comparison[]
+  /** The contestants that run our build, and so can be compared with an older one. */
+  readonly ours: readonly string[]
   /** Contestants who would take too long for a case, by case. */
   readonly leftOut?: Readonly<Record<string, readonly string[]>>
   /** For a figure that does not depend on how fast the machine is just now. */

@@ -8,6 +8,7 @@ const doNothing = async (): Promise<void> => {}
 /** As `runCycles`, and times every cycle; a cycle over the network is long enough to be looked at. */
 export async function runTimedCycles(locker: Locker, options: CycleOptions): Promise<Sample> {
   const { keys, concurrency, durationMs } = options
+  const serverStartMs = locker.serverCpuMs?.()
   const timer = new RoundTimer(durationMs)
   const durationsMs: number[] = []
   const work = async (first: number): Promise<void> => {
@@ -25,9 +26,15 @@ export async function runTimedCycles(locker: Locker, options: CycleOptions): Pro
     }
   }
   await Promise.all(Array.from({ length: concurrency }, (_, first) => work(first)))
+  const sample = timer.stop()
   const sorted = durationsMs.sort((one, other) => one - other)
-  const counts = { p50Us: toUs(pickQuantile(sorted, 0.5)), p99Us: toUs(pickQuantile(sorted, 0.99)) }
-  return { ...timer.stop(), counts }
+  const counts: Record<string, number> = {
+    p50Us: toUs(pickQuantile(sorted, 0.5)),
+    p99Us: toUs(pickQuantile(sorted, 0.99)),
+  }
+  const serverCpuMs = (locker.serverCpuMs?.() ?? Number.NaN) - (serverStartMs ?? Number.NaN)
+  if (Number.isFinite(serverCpuMs)) counts['serverCpuUs'] = toUs(serverCpuMs) / sample.operations
+  return { ...sample, counts }
 }
 
 /** The value below which this share of the values lies; they are sorted. */

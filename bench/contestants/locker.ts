@@ -1,6 +1,8 @@
 /** Whatever can guard a piece of work with a key: ours and the peers, behind the thinnest layer. */
 export interface Locker {
   readonly cycle: Cycle
+  /** CPU time of the server so far, where it has one of its own; NaN where the system does not tell. */
+  readonly serverCpuMs?: () => number
   close(): Promise<void>
 }
 

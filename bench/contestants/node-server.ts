@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ServerProcess } from '../../test/services/server-process.ts'
+import { COMMAND_LINE } from '../built-package.ts'
 import type { Locker } from './locker.ts'
 
-const COMMAND_LINE = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const BARE_SERVER = fileURLToPath(new URL('./bare-http-server.ts', import.meta.url))
 
 /** How a server of ours keeps its locks: in memory, or on disk as it does by default. */
@@ -43,6 +43,7 @@ async function openOnServer(
     const locker = await open(url)
     return {
       cycle: locker.cycle,
+      serverCpuMs: () => server.readCpuMs(),
       close: async () => {
         await locker.close()
         await server.stop()

@@ -51,6 +51,7 @@ export const FLEET_NODES = 4
 export const POOLED_CONNECTIONS = 64
 
 export const nameOurs = (database: DatabaseName): string => `Holdfast on ${database}`
+export const isOurs = (name: string): boolean => name.startsWith('Holdfast on ')
 export const nameFleet = (database: ServerName): string =>
   `${nameOurs(database)}, ${FLEET_NODES} nodes`
 export const nameOwnLock = (database: ServerName): string => PEERS[database].ownLock

@@ -1,7 +1,8 @@
-import { connect } from 'holdfast'
+import { importHoldfast } from '../built-package.ts'
 import type { Locker } from '../contestants/locker.ts'
 
 export async function openAcquireLocker(url: string): Promise<Locker> {
+  const { connect } = await importHoldfast()
   const locks = await connect(url)
   return {
     async cycle(key, run) {

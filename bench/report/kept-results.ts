@@ -5,7 +5,7 @@ import { type GroupName, SCENARIO_GROUPS } from '../scenario-list.ts'
 import type { Summary } from './summary.ts'
 
 const PAGE = new URL('../../docs/performance.md', import.meta.url)
-const PLOTS = new URL('../docs/plots/', import.meta.url)
+const PLOTS = new URL('../../docs/plots/', import.meta.url)
 
 /** What the docs show of the last run that was kept, and the summary that it was made from. */
 export interface KeptResults {
@@ -45,7 +45,7 @@ export function writeJson(file: string | URL, summary: Summary): void {
 }
 
 function toResultsFile(group: GroupName): URL {
-  return new URL(`./results/${group}.json`, import.meta.url)
+  return new URL(`../results/${group}.json`, import.meta.url)
 }
 
 function toPlotFile(group: PlottedGroup): URL {

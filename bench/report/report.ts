@@ -2,6 +2,7 @@ import { formatCount, formatRate, formatRatio } from './format-figures.ts'
 import type { Figure } from '../scenario.ts'
 import type { Row, ScenarioSummary, Summary, Verdict } from './summary.ts'
 
+const SERVER_CPU = 'serverCpuUs'
 /** What is not a number, or was not asked for. */
 const NONE = '–'
 /** Counts that have a column of their own where they occur; the others are only in the JSON. */
@@ -12,6 +13,7 @@ const COUNT_COLUMNS: Readonly<Record<string, string>> = {
   drainMs: 'ms for all',
   p50Us: 'p50 µs',
   p99Us: 'p99 µs',
+  [SERVER_CPU]: 'server CPU µs',
 }
 
 /** The tables of a run, in Markdown that is also legible in a terminal. */
@@ -49,13 +51,14 @@ function renderRows(figure: Figure, rows: readonly Row[]): string {
     row.contestant,
     renderValue(figure, row),
     row.cpuUs === null ? NONE : formatRatio(row.cpuUs),
-    ...counts.map((count) => renderCount(row.counts[count])),
+    ...counts.map((count) => renderCount(count, row.counts[count])),
   ])
   return renderTable(head, body)
 }
 
-function renderCount(count: number | undefined): string {
-  return count === undefined ? NONE : formatCount(count)
+function renderCount(name: string, count: number | undefined): string {
+  if (count === undefined) return NONE
+  return name === SERVER_CPU ? formatRatio(count) : formatCount(count)
 }
 
 function renderValue(figure: Figure, { value, valueMin, valueMax }: Row): string {

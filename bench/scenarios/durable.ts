@@ -91,6 +91,7 @@ export function createScenario(): Scenario {
       'engine alone': () => open(openEngineLocker),
       [JOURNAL]: () => open(openJournalLocker),
     },
+    ours: ['withLock', 'engine alone'],
     comparisons: cases.flatMap(compare),
   }
 }

@@ -42,6 +42,7 @@ export function createScenario(): Scenario {
       'async-mutex': () => open('async-mutex'),
       'verrou memory': () => open('verrou memory'),
     },
+    ours: ['withLock', 'engine alone'],
     comparisons: cases.flatMap(compare),
   }
 }

@@ -1,5 +1,5 @@
 import type { Mutex } from 'async-mutex'
-import { importEmbeddedEngine } from '../built-package.ts'
+import { importEmbeddedEngine, importHoldfast } from '../built-package.ts'
 import { formatCount } from '../report/format-figures.ts'
 import { createKey, createOwner } from '../lock-names.ts'
 import { RoundTimer } from '../round-timer.ts'
@@ -34,7 +34,7 @@ async function openEngine(): Promise<Holder> {
 }
 
 async function openLocks(): Promise<Holder> {
-  const { connect } = await import('holdfast')
+  const { connect } = await importHoldfast()
   const locks = await connect('memory:')
   return {
     hold: (index) => locks.acquire(createKey(index), { ttl: TTL_MS }),
@@ -106,6 +106,7 @@ export function createScenario({ manyHeld }: Dose): Scenario {
       'async-mutex': () => open(openAsyncMutex(), manyHeld),
       'verrou memory': () => open(openVerrou(), manyHeld),
     },
+    ours: ['engine alone', 'locks.acquire'],
     comparisons: [{ caseName: CASE, contestant: 'engine alone', atMost: 300 }],
   }
 }

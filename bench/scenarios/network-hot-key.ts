@@ -42,6 +42,7 @@ export function createScenario(dose: Dose): Scenario {
     figure: { kind: 'rate', operation: 'hand-off' },
     cases: [AGAIN, once],
     contestants: createHotKeyContestants(lockers, dose),
+    ours: Object.keys({ ...OUR_LOCKERS, ...OUR_LOCKERS_EACH }),
     comparisons: listComparisons(once),
   }
 }

@@ -54,6 +54,7 @@ export function createScenario(): Scenario {
     figure: { kind: 'rate', operation: 'cycle' },
     cases: UNCONTENDED_CASES,
     contestants: createUncontendedContestants(LOCKERS),
+    ours: Object.keys(OUR_LOCKERS),
     comparisons: COMPARISONS,
   }
 }

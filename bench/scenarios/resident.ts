@@ -91,6 +91,7 @@ export function createScenario({ fewHeld, manyHeld }: Dose): Scenario {
     figure: { kind: 'rate', operation: 'cycle' },
     cases,
     contestants: { [few]: () => open(fewHeld), [many]: () => open(manyHeld) },
+    ours: [few, many],
     comparisons: cases.map(compare),
   }
 }

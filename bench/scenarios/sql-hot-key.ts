@@ -5,6 +5,7 @@ import {
   createServerLockers,
   createWaiterLockers,
   FLEET_NODES,
+  isOurs,
   nameFleet,
   nameOurs,
   nameOwnLock,
@@ -53,6 +54,7 @@ export function createScenario(dose: Dose): Scenario {
     cases: [AGAIN, once],
     contestants: createHotKeyContestants(lockers, dose),
     leftOut: { [once]: SERVER_NAMES.flatMap((name) => [nameVerrou(name), nameTunedVerrou(name)]) },
+    ours: Object.keys(lockers).filter(isOurs),
     comparisons: [
       ...SERVER_NAMES.flatMap((database) => compare(database, once)),
       ...[...SERVER_NAMES.map(nameOurs), ...Object.keys(SQLITE_LOCKER)].flatMap((name) =>

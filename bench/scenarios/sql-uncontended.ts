@@ -2,6 +2,7 @@ import type { Lockers } from '../contestants/locker.ts'
 import type { Comparison, Scenario } from '../scenario.ts'
 import {
   createServerLockers,
+  isOurs,
   nameOurs,
   nameOwnLock,
   nameRowLock,
@@ -46,6 +47,7 @@ export function createScenario(): Scenario {
     figure: { kind: 'rate', operation: 'cycle' },
     cases: UNCONTENDED_CASES,
     contestants: createUncontendedContestants(LOCKERS),
+    ours: Object.keys(LOCKERS).filter(isOurs),
     comparisons: SERVER_NAMES.flatMap(compare),
   }
 }

@@ -39,6 +39,7 @@ export function createScenario(): Scenario {
       'async-mutex': () => open('async-mutex'),
       'verrou memory': () => open('verrou memory'),
     },
+    ours: ['withLock', 'acquire, release', 'engine alone'],
     comparisons: cases.flatMap(compare),
   }
 }

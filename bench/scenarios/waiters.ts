@@ -38,6 +38,7 @@ export function createScenario({ fewWaiters, manyWaiters }: Dose): Scenario {
     figure: { kind: 'rate', operation: 'hand-off' },
     cases,
     contestants: { [few]: () => open(fewWaiters), [many]: () => open(manyWaiters) },
+    ours: [few, many],
     comparisons: [...OURS.flatMap(compareOurs), { caseName: PEER, contestant: many, against: few }],
   }
 }

@@ -40,6 +40,7 @@ it.each([
   ['an option that is not there', ['--fast'], '--fast'],
   ['keeping the results of a quick run', ['--quick', '--keep'], 'full run'],
   ['keeping a part of a group', ['--only', 'memory', '--keep'], 'full run'],
+  ['an older build that is not there', ['--before', 'nowhere'], 'no build'],
   ['keeping some of the contestants', ['--who', 'redlock', '--keep'], 'full run'],
 ])('a bench refuses %s', (_, args, message) => {
   expect(() => parseBenchOptions(args)).toThrow(message)

@@ -12,6 +12,7 @@ const SCENARIO: Scenario = {
   figure: { kind: 'rate', operation: 'cycle' },
   cases: ['one'],
   contestants: { ours: open, theirs: open, 'theirs, tuned': open },
+  ours: ['ours'],
   comparisons: [
     { caseName: 'one', contestant: 'ours', count: 'overtakes' },
     { caseName: 'one', contestant: 'ours', against: 'theirs' },

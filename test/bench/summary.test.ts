@@ -22,6 +22,7 @@ function createScenario(aim: Aim): Scenario {
     figure: { kind: 'rate', operation: 'cycle' },
     cases: ['one'],
     contestants: { ours: open, theirs: open },
+    ours: ['ours'],
     comparisons: [{ caseName: 'one', contestant: 'ours', ...aim }],
   }
 }
