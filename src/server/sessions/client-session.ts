@@ -249,12 +249,15 @@ export class ClientSession {
     this.#waiting += 1
     answer.then(
       (outcome) => {
-        // A grant that cannot be told waits for the client to ask again.
-        const isUntold = outcome.kind === 'granted' && !this.#isAttached(wait.attachment)
-        if (!isUntold && this.#drop(wait)) this.#answer(id, command, outcome)
+        const isAttached = this.#isAttached(wait.attachment)
+        // A grant that cannot be told is withdrawn unless the client asks again.
+        if (!isAttached && outcome.kind === 'granted') return
+        if (this.#drop(wait) && isAttached) this.#answer(id, command, outcome)
       },
       (error: unknown) => {
-        if (this.#drop(wait)) this.#fail(id, error)
+        if (!this.#drop(wait)) return
+        if (this.#isAttached(wait.attachment)) this.#fail(id, error)
+        else this.#parts.onFailure(error)
       },
     )
   }

@@ -64,6 +64,22 @@ describe('a client that comes back in time', () => {
     expect(await rig.holders('k')).toEqual(['a'])
   })
 
+  it('is not told of a refusal on a connection that did not ask', async () => {
+    const rig = await openSessionRig()
+    await rig.engine.apply(acquire('holder'))
+    const before = await rig.client()
+    const timed = acquire('a', { waitMs: 1_000 })
+    before.ask(1, timed)
+    await patience.until(async () => (await rig.waiters('k')).length === 1, 'it waits')
+    const after = await rig.client({ session: before.session })
+    await rig.clock.advance(1_000)
+    after.ask(7, { kind: 'sweep' })
+    await after.answer(7)
+    expect(after.heard.map(([number]) => number)).not.toContain(1)
+    after.ask(1, timed)
+    expect(await after.answer(1)).toMatchObject({ kind: 'refused', code: 'timeout' })
+  })
+
   it('keeps its place if it asks again, and the late close of the old connection means nothing', async () => {
     const rig = await openSessionRig()
     const before = await openWaiting(rig)
