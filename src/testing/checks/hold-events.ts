@@ -90,6 +90,8 @@ function eventsOfEntry(entry: HistoryEntry, context: Context): HoldEvent[] {
       if (entry.outcome !== 'ok') return []
       return [{ kind: 'renewed', ...base, at: entry.ret, call: entry.call, ttlMs: entry.ttlMs }]
     case 'cancel':
+      if (isRefused) return []
+      return entry.reqId === undefined ? endsOfEntry(entry, context) : undoEvents(entry, context)
     case 'force':
     case 'session':
       return isRefused ? [] : endsOfEntry(entry, context)
@@ -110,6 +112,22 @@ function leaveEvents(
   return [{ kind: 'left', ...base, at: entry.call }]
 }
 
+// A cancel by its id takes back one step of a hold, told or not; what the owner held before stays.
+function undoEvents(entry: HistoryEntry, { granted, leftOnce }: Context): HoldEvent[] {
+  const subject = subjectOf(entry)
+  const owner = ownerOf(entry)
+  const request = granted.find((one) => {
+    const isNamed = one.subject === subject && one.owner === owner
+    return isNamed && one.entries[0]?.reqId === entry.reqId && one.earliest < entry.ret
+  })
+  const name = JSON.stringify([subject, owner, 'cancel', entry.reqId])
+  if (request === undefined || leftOnce.has(name)) return []
+  leftOnce.add(name)
+  const { answer, answered, mode } = request
+  const at = Math.max(entry.call, answered)
+  return [{ kind: 'left', track: trackOf(request), token: answer.token, mode, record: entry, at }]
+}
+
 // A call that ends holds from outside may do so at any time until it returns, so a grant that
 // becomes known in between may be over as soon as it is known.
 function endsOfEntry(entry: HistoryEntry, context: Context): HoldEvent[] {
@@ -120,14 +138,12 @@ function endsOfEntry(entry: HistoryEntry, context: Context): HoldEvent[] {
         cause: 'cancelled',
         record: entry,
         // Without a request id a grant that its owner knows of is not undone.
-        from: entry.reqId === undefined ? Infinity : entry.call,
+        from: Infinity,
         to: entry.ret,
         concerns: (request) =>
           request.subject === subject &&
           request.owner === ownerOf(entry) &&
-          (entry.reqId === undefined
-            ? request.answered > entry.call
-            : request.entries[0]?.reqId === entry.reqId),
+          request.answered > entry.call,
       })
     case 'force':
       return endHolds(context, {

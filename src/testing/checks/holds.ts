@@ -120,7 +120,7 @@ class OpenHold {
    */
   continuesWith(request: GrantedRequest): boolean {
     const { token, reads } = request.answer
-    if (token === undefined || token === this.#tokens.at(-1)) return true
+    if (token === undefined || this.#tokens.includes(token)) return true
     const canUpgrade = request.op === 'acquire' && request.mode === 'write'
     if (!canUpgrade || this.#counts.write > 0) return false
     return reads === undefined ? request.answered < this.#lease(request.answered) : reads > 0

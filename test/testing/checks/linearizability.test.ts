@@ -61,7 +61,7 @@ describe('an upgrade that was granted', () => {
     (evidence) => [...checkLinearizabilityByKey(evidence).violations],
     [
       ['may be taken back from who calls it off meanwhile', null, upgradeCancelled(7)],
-      ['stays with who calls it off too late', 'nothing explains', upgradeCancelled(10)],
+      ['may be called off after its owner was told', null, upgradeCancelled(10)],
     ],
   )
 })

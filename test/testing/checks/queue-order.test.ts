@@ -39,6 +39,16 @@ describe('the queue', () => {
         .acquire('b', [6, 7], { reqId: 'r', answer: 'queued' }),
     ],
     [
+      'lets an upgrade pass that crosses its own cancel',
+      null,
+      new Story()
+        .acquire('a', [0, 1], { mode: 'read', reqId: 'a', token: 1, reads: 1, writes: 0 })
+        .acquire('b', [2, 3], { reqId: 'b', answer: 'queued' })
+        .op(['acquire', 'a'], [4, 6], { mode: 'write', reqId: 'up', token: 2, reads: 1, writes: 1 })
+        .op(['cancel', 'a'], [5, 7], { reqId: 'up' })
+        .acquire('b', [8, 9], { reqId: 'b', answer: 'queued' }),
+    ],
+    [
       'lets two readers in together, in either order',
       null,
       new Story()
