@@ -39,12 +39,15 @@ function compareWithLibraries(ours: Comparison): Comparison[] {
 
 const COMPARISONS: readonly Comparison[] = [
   { caseName: ALONE, contestant: SESSION, count: 'p50Us', against: BY_HAND, atMost: 1 },
-  ...compareWithLibraries({ caseName: SOME, contestant: SESSION, atLeast: 5 }),
-  { caseName: SOME, contestant: SESSION, against: BY_HAND, atLeast: 4 },
+  ...compareWithLibraries({ caseName: SOME, contestant: SESSION, atLeast: 4 }),
+  { caseName: SOME, contestant: SESSION, against: BY_HAND },
   ...compareWithLibraries({ caseName: SOME, contestant: DURABLE_SESSION, atLeast: 1 }),
+  { caseName: SOME, contestant: DURABLE_SESSION, against: onAof(BY_HAND), atLeast: 2 },
   { caseName: SOME, contestant: POST, against: BARE_HTTP, atLeast: 0.8 },
   ...compareWithLibraries({ caseName: MANY, contestant: DURABLE_SESSION, atLeast: 2 }),
-  { caseName: MANY, contestant: DURABLE_SESSION, against: onAof(BY_HAND), atLeast: 3 },
+  { caseName: MANY, contestant: DURABLE_SESSION, against: onAof(BY_HAND), atLeast: 2 },
+  { caseName: MANY, contestant: SESSION, count: 'serverCpuUs', atMost: 4.5 },
+  { caseName: MANY, contestant: DURABLE_SESSION, count: 'serverCpuUs', atMost: 9 },
 ]
 
 export function createScenario(): Scenario {
