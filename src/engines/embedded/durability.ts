@@ -1,4 +1,3 @@
-import { toStorageError } from './storage-errors.ts'
 import type { Journal } from './journal/journal.ts'
 
 interface Waiting {
@@ -64,7 +63,7 @@ export class Durability {
   #fail(waiting: readonly Waiting[], error: unknown): never {
     for (const { fail } of waiting) fail(error)
     this.#onFailed(error)
-    throw toStorageError(error)
+    throw error
   }
 
   close(): Promise<void> {

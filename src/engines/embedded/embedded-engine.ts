@@ -1,6 +1,7 @@
 import type { Capabilities } from '../../engine/capabilities.ts'
 import type { LockEngine } from '../../engine/engine.ts'
 import { toInvalidArgument } from '../../engine/errors/engine-errors.ts'
+import { isLockError } from '../../engine/errors/errors.ts'
 import { decide, type Law } from '../../law/decide.ts'
 import { TTL_MS_MIN } from '../../engine/validation/limits.ts'
 import { DEFAULT_SETTINGS } from '../../engine/validation/default-settings.ts'
@@ -8,10 +9,10 @@ import type { LawSettings } from '../../law/model/settings.ts'
 import { type Problem, problemWithSettings } from '../../engine/validation/validate.ts'
 import type { Clock } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
-import { toStorageError } from './storage-errors.ts'
 import { HoldHistory } from './history/hold-history.ts'
 import { claimDirectory } from './journal/owner/claim-directory.ts'
 import type { Disk } from './journal/disk.ts'
+import { toStorageFailed } from './journal/journal-errors.ts'
 import { Journal, type JournalOptions } from './journal/journal.ts'
 import { NodeDisk } from './journal/node-disk.ts'
 import { LockTable } from './table/lock-table.ts'
@@ -65,7 +66,7 @@ export async function openFileEngine(
       throw error
     }
   } catch (error) {
-    throw toStorageError(error, 'no')
+    throw isLockError(error) ? error : toStorageFailed(error, { applied: 'no' })
   }
 }
 

@@ -31,7 +31,6 @@ import type { LockTable } from './table/lock-table.ts'
 import { readTable } from './table/table-queries.ts'
 import type { TableStore } from './table-store.ts'
 import type { Journal } from './journal/journal.ts'
-import { toStorageError } from './storage-errors.ts'
 import { Alarm } from './alarm.ts'
 import type { WaiterRecord } from './table/waiter-record.ts'
 
@@ -81,7 +80,9 @@ export class TableEngine implements LockEngine {
     this.#history = history
     this.#onClosed = parts.onClosed
     this.#watchers = new Watchers()
-    this.#durability = new Durability(storage?.journal, (error) => this.#fail(error))
+    this.#durability = new Durability(storage?.journal, (error) =>
+      this.#fail(storage?.journal.failure ?? toDefect({ kind: 'append' }, error)),
+    )
     this.#alarm = new Alarm(table, clock, () => this.#onAlarm())
     this.#waits = new OpenWaits({
       clock,
@@ -237,8 +238,8 @@ export class TableEngine implements LockEngine {
   }
 
   /** What is in memory may be ahead of the disk, or torn: nothing is answered from it any more. */
-  #fail(error: unknown): void {
-    this.#failure ??= toStorageError(error, 'no')
+  #fail(error: LockError): void {
+    this.#failure ??= error
     this.#alarm.stop()
     this.#waits.rejectAll(this.#failure)
   }

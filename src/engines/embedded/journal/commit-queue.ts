@@ -1,6 +1,7 @@
+import type { LockError } from '../../../engine/errors/errors.ts'
 import { Batch } from './batch.ts'
 import { assertRecordFits } from './frame-builder.ts'
-import { JournalFailedError } from './journal-errors.ts'
+import { toWriteFailed } from './journal-errors.ts'
 import { BATCH_FULL_BYTES, POOLED_BUFFER_BYTES } from './journal-limits.ts'
 import type { LogFile } from './log-file.ts'
 
@@ -43,7 +44,7 @@ export class CommitQueue {
   #isPumping = false
   #log: LogFile
   #nextNumber: number
-  #failure: JournalFailedError | null = null
+  #failure: LockError | null = null
   #syncs = 0
   #bytes = 0
   #appended = 0
@@ -61,7 +62,7 @@ export class CommitQueue {
     return this.#nextNumber
   }
 
-  get failure(): JournalFailedError | null {
+  get failure(): LockError | null {
     return this.#failure
   }
 
@@ -160,11 +161,10 @@ export class CommitQueue {
   }
 
   #fail(cause: unknown): void {
-    const attempted = 'The journal could not be written and is closed to further records'
-    this.#failure = new JournalFailedError(attempted, { applied: 'no', cause })
+    this.#failure = toWriteFailed(cause, 'no')
     this.#closeGathering()
     const [inFlight, ...unwritten] = this.#closed.splice(0)
-    inFlight?.reject(new JournalFailedError(attempted, { applied: 'maybe', cause }))
+    inFlight?.reject(toWriteFailed(cause, 'maybe'))
     for (const batch of unwritten) batch.reject(this.#failure)
     this.#options.onFailed()
   }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 
-import { JournalDamagedError, JournalVersionError } from './journal-errors.ts'
+import { toDamaged, toNewerFormat } from './journal-errors.ts'
 import { RunningChecksum } from './running-checksum.ts'
 
 /**
@@ -55,16 +55,16 @@ export function encodeFileHeader(header: FileHeader): Buffer {
  */
 export function parseFileHeader(bytes: Buffer, name: string): FileHeader {
   if (bytes.length < FILE_HEADER_BYTES) {
-    throw new JournalDamagedError(name, 0, 'the file is shorter than its header')
+    throw toDamaged(name, 0, 'the file is shorter than its header')
   }
   const checksum = new RunningChecksum(0).update(bytes, 0, CHECKED_BYTES)
   if (!bytes.subarray(0, 8).equals(MAGIC) || checksum !== bytes.readUInt32LE(CHECKED_BYTES)) {
-    throw new JournalDamagedError(name, 0, "the file's header cannot be read")
+    throw toDamaged(name, 0, "the file's header cannot be read")
   }
   const version = bytes.readUInt32LE(8)
-  if (version !== VERSION) throw new JournalVersionError(name, version)
+  if (version !== VERSION) throw toNewerFormat(name, version)
   const kind = KINDS[bytes.readUInt32LE(12) - 1]
-  if (kind === undefined) throw new JournalDamagedError(name, 0, 'the file is of an unknown kind')
+  if (kind === undefined) throw toDamaged(name, 0, 'the file is of an unknown kind')
   return {
     kind,
     sequence: Number(bytes.readBigUInt64LE(16)),

@@ -1,87 +1,54 @@
-/**
- * What the journal throws. These classes know nothing of locks; the engine maps them to the public
- * catalogue of errors.
- */
+import { createError, type LockError } from '../../../engine/errors/errors.ts'
+
+/** What the journal throws, in the codes of the public catalogue. */
 
 const WHAT_TO_DO =
   'Nothing was changed. Restore the directory from a backup, or move it away to start empty, ' +
   'knowing that everything recorded in it is then forgotten'
 
-/** The files do not say what was acknowledged, so recovery refuses to guess. */
-export class JournalDamagedError extends Error {
-  override readonly name = 'JournalDamagedError'
-  /** Name of the file inside the data directory. */
-  readonly file: string
-  /** First byte of the part that cannot be read: of a batch, of a file's header, or of a gap. */
-  readonly offset: number
-
-  constructor(file: string, offset: number, found: string) {
-    super(`The journal is damaged in ${file} at byte ${offset}: ${found}. ${WHAT_TO_DO}.`)
-    this.file = file
-    this.offset = offset
-  }
+/**
+ * The files do not say what was acknowledged, so recovery refuses to guess. `offset` is the first byte of
+ * the part that cannot be read: of a batch, of a file's header, or of a gap.
+ */
+export function toDamaged(file: string, offset: number, found: string): LockError {
+  const message = `The journal is damaged in ${file} at byte ${offset}: ${found}. ${WHAT_TO_DO}.`
+  return createError('LOCK_STORAGE_DAMAGED', message, { details: { file, offset } })
 }
 
 /** A file was written in a format that this version does not know, most likely by a newer one. */
-export class JournalVersionError extends Error {
-  override readonly name = 'JournalVersionError'
-  readonly file: string
-  readonly version: number
-
-  constructor(file: string, version: number) {
-    super(`${file} is in journal format ${version}, which this version cannot read. Upgrade first.`)
-    this.file = file
-    this.version = version
-  }
-}
-
-export interface JournalFailedErrorOptions {
-  /**
-   * `maybe`: the record was in the batch that was being written, and reopening may find it there.
-   * `no`: it was never handed to the disk.
-   */
-  readonly applied: 'no' | 'maybe'
-  readonly cause: unknown
+export function toNewerFormat(file: string, version: number): LockError {
+  const message = `${file} is in journal format ${version}, which this version cannot read. Upgrade first.`
+  return createError('LOCK_STORAGE_NEWER', message, { details: { file, version } })
 }
 
 /**
- * The disk refused a write or a sync. A sync that failed once may report success when it is
- * repeated, although the data is gone, so the journal never tries again: it stays failed until the
- * directory is opened anew.
+ * The disk refused a write or a sync. A sync that failed once may report success when it is repeated,
+ * although the data is gone, so the journal never tries again: it stays failed until the directory is
+ * opened anew.
+ *
+ * `maybe`: the record was in the batch that was being written, and reopening may find it there. `no`: it was
+ * never handed to the disk.
  */
-export class JournalFailedError extends Error {
-  override readonly name = 'JournalFailedError'
-  readonly applied: 'no' | 'maybe'
-
-  constructor(attempted: string, options: JournalFailedErrorOptions) {
-    const { cause } = options
-    super(`${attempted}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
-    this.applied = options.applied
-  }
+export function toWriteFailed(cause: unknown, applied: 'no' | 'maybe'): LockError {
+  const attempted = 'The journal could not be written and is closed to further records'
+  return toStorageFailed(cause, { applied, attempted })
 }
 
-/** The journal was closed before the record was handed to it. The record was not written. */
-export class JournalClosedError extends Error {
-  override readonly name = 'JournalClosedError'
-
-  constructor() {
-    super('The journal is closed.')
-  }
+/** An error of the system, where it did not come from the catalogue already. */
+export function toStorageFailed(
+  cause: unknown,
+  { applied, attempted }: { readonly applied: 'no' | 'maybe'; readonly attempted?: string },
+): LockError {
+  const found = cause instanceof Error ? cause.message : String(cause)
+  const message = attempted === undefined ? found : `${attempted}: ${found}`
+  return createError('LOCK_STORAGE_FAILED', message, { cause, applied })
 }
 
 /** Another process, or another part of this one, has the data directory open. */
-export class DirectoryOwnedError extends Error {
-  override readonly name = 'DirectoryOwnedError'
-  readonly directory: string
-  readonly pid: number
-
-  constructor(directory: string, pid: number) {
-    const who = pid === process.pid ? 'this process already' : `process ${pid}`
-    super(
-      `${directory} is in use: ${who} has it open (pid ${pid}). ` +
-        'One process owns a data directory: stop the other one, or use another directory.',
-    )
-    this.directory = directory
-    this.pid = pid
-  }
+export function toDirectoryOwned(directory: string, pid: number): LockError {
+  const who = pid === process.pid ? 'this process already' : `process ${pid}`
+  const message =
+    `${directory} is in use: ${who} has it open (pid ${pid}). ` +
+    'One process owns a data directory: stop the other one, or use another directory.'
+  return createError('LOCK_DIRECTORY_OWNED', message, { details: { pid, directory } })
 }

@@ -1,8 +1,9 @@
+import { toClosed } from '../../../engine/errors/engine-errors.ts'
+import type { LockError } from '../../../engine/errors/errors.ts'
 import { CommitQueue, refusal } from './commit-queue.ts'
 import type { JournalStats } from '../../../engine/queries.ts'
 import type { Disk } from './disk.ts'
 import { createSalt } from './file-header.ts'
-import { JournalClosedError, type JournalFailedError } from './journal-errors.ts'
 import { COMPACT_MIN_BYTES, PREALLOCATE_BYTES } from './journal-limits.ts'
 import type { JournalOwner } from './owner/journal-owner.ts'
 import { LogFile } from './log-file.ts'
@@ -98,7 +99,7 @@ export class Journal {
   /**
    * Hands the snapshot and then each record to the owner, in order, and is then ready for more.
    * When it rejects, what the owner was given must be thrown away. It rejects with
-   * `JournalDamagedError` or `JournalVersionError`, or with the system's error when the disk
+   * `LOCK_STORAGE_DAMAGED` or `LOCK_STORAGE_NEWER`, or with the system's error when the disk
    * refuses; then nothing acknowledged was changed.
    */
   static async open(
@@ -117,7 +118,7 @@ export class Journal {
   }
 
   /** Why the journal takes no more records, or null while it works. */
-  get failure(): JournalFailedError | null {
+  get failure(): LockError | null {
     return this.#commits.failure
   }
 
@@ -133,8 +134,8 @@ export class Journal {
   /**
    * Adds a record; the bytes are copied before this returns. The promise resolves when the record
    * is durable. All records of a batch get the same promise, so that a caller can do its work per
-   * batch by comparing it with the one before. It rejects with `JournalFailedError`, which says
-   * whether the record may be found again, or `JournalClosedError`; a rejection that nobody waits
+   * batch by comparing it with the one before. It rejects with `LOCK_STORAGE_FAILED`, which says
+   * whether the record may be found again, or `LOCK_ENGINE_CLOSED`; a rejection that no caller waits
    * for is dropped.
    *
    * @throws {RangeError} when the record is longer than `MAX_RECORD_BYTES`.
@@ -153,7 +154,7 @@ export class Journal {
   }
 
   async #close(): Promise<void> {
-    this.#refused = refusal(new JournalClosedError())
+    this.#refused = refusal(toClosed())
     await this.#commits.settledSoFar().catch(() => {})
     this.#stop.abort()
     await this.#compaction

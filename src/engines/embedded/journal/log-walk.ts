@@ -1,7 +1,7 @@
 import type { Disk, DiskFile } from './disk.ts'
 import { type FileHeader, FILE_HEADER_BYTES, parseFileHeader } from './file-header.ts'
 import { FrameReader } from './frame-reader.ts'
-import { JournalDamagedError } from './journal-errors.ts'
+import { toDamaged } from './journal-errors.ts'
 import { journalFileName } from './journal-file-names.ts'
 import { LogFile } from './log-file.ts'
 
@@ -79,14 +79,14 @@ export class LogWalk {
       const reader = new FrameReader(file, await file.size())
       const header = parseFileHeader(await reader.bytes(0, FILE_HEADER_BYTES), name)
       if (header.kind !== 'log' || header.sequence !== sequence) {
-        throw new JournalDamagedError(name, 0, 'the file is not the one its name says')
+        throw toDamaged(name, 0, 'the file is not the one its name says')
       }
       const end = await this.#replayFrames(reader, file, header.salt)
       if (await reader.hasFrameFrom(end, header.salt)) {
         const isFirst = end === FILE_HEADER_BYTES && previous?.isTorn === true
         const place = isFirst ? previous : { name, end }
         const found = `batch ${this.#expected} cannot be read, though others follow`
-        throw new JournalDamagedError(place.name, place.end, found)
+        throw toDamaged(place.name, place.end, found)
       }
       const isTorn = !(await reader.isZeroFrom(end))
       this.#logs.push({ name, header, file, size: reader.size, end, isTorn })

@@ -1,5 +1,5 @@
 import type { Disk } from './disk.ts'
-import { JournalDamagedError } from './journal-errors.ts'
+import { toDamaged } from './journal-errors.ts'
 import {
   type JournalFileNames,
   journalFileName,
@@ -108,7 +108,7 @@ function wantedLogs(names: JournalFileNames, snapshot: number | undefined): numb
   const last = logs.at(-1) ?? first
   for (let sequence = first; sequence <= last; sequence++) {
     if (!logs.includes(sequence)) {
-      throw new JournalDamagedError(journalFileName('log', sequence), 0, 'the file is missing')
+      throw toDamaged(journalFileName('log', sequence), 0, 'the file is missing')
     }
   }
   return logs

@@ -2,7 +2,7 @@ import type { Disk, DiskFile } from './disk.ts'
 import { FILE_HEADER_BYTES, encodeFileHeader, parseFileHeader } from './file-header.ts'
 import { FrameBuilder, assertRecordFits } from './frame-builder.ts'
 import { FrameReader } from './frame-reader.ts'
-import { JournalDamagedError } from './journal-errors.ts'
+import { toDamaged } from './journal-errors.ts'
 import { journalFileName, temporaryName } from './journal-file-names.ts'
 import { SNAPSHOT_PIECE_BYTES, SNAPSHOT_SYNC_BYTES } from './journal-limits.ts'
 
@@ -91,20 +91,20 @@ export async function readSnapshot(
     const reader = new FrameReader(file, await file.size())
     const header = parseFileHeader(await reader.bytes(0, FILE_HEADER_BYTES), name)
     if (header.kind !== 'snapshot' || header.sequence !== sequence) {
-      throw new JournalDamagedError(name, 0, 'the file is not the one its name says')
+      throw toDamaged(name, 0, 'the file is not the one its name says')
     }
     let offset = FILE_HEADER_BYTES
     for (let number = 1; ; number++) {
       const frame = await reader.tryReadFrame(offset, header.salt)
       if (frame === null || frame.number !== number) {
-        throw new JournalDamagedError(name, offset, 'a part of the snapshot cannot be read')
+        throw toDamaged(name, offset, 'a part of the snapshot cannot be read')
       }
       offset = frame.end
       if (frame.records.length === 0) break
       for (const chunk of frame.records) restore(chunk)
     }
     if (offset !== reader.size) {
-      throw new JournalDamagedError(name, offset, 'the snapshot goes on after its end')
+      throw toDamaged(name, offset, 'the snapshot goes on after its end')
     }
     return { firstBatch: header.firstBatch, sizeBytes: reader.size }
   } finally {

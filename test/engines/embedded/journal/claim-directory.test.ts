@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 import { claimDirectory } from '../../../../src/engines/embedded/journal/owner/claim-directory.ts'
-import { DirectoryOwnedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
 import {
   currentProcess,
   isRunning,
@@ -71,15 +70,15 @@ describe('a data directory', SLOW, () => {
   it('is refused to a second process, which is told the pid of the first', async () => {
     const owner = await startOwner()
     const refused = claimDirectory(directory)
-    await expect(refused).rejects.toBeInstanceOf(DirectoryOwnedError)
-    await expect(refused).rejects.toMatchObject({ pid: owner.pid, directory })
+    await expect(refused).rejects.toMatchObject({ code: 'LOCK_DIRECTORY_OWNED' })
+    await expect(refused).rejects.toMatchObject({ details: { pid: owner.pid, directory } })
     await expect(refused).rejects.toThrow(`process ${owner.pid}`)
     expect(await readdir(directory)).toEqual(['owner'])
   })
 
   it('is refused to a second part of the same process', async () => {
     const claim = await claimDirectory(directory)
-    await expect(claimDirectory(directory)).rejects.toMatchObject({ pid: process.pid })
+    await expect(claimDirectory(directory)).rejects.toMatchObject({ details: { pid: process.pid } })
     await claim.release()
   })
 
@@ -88,7 +87,7 @@ describe('a data directory', SLOW, () => {
     await Promise.all([first.release(), first.release()])
     const second = await claimDirectory(directory)
     await first.release()
-    await expect(claimDirectory(directory)).rejects.toBeInstanceOf(DirectoryOwnedError)
+    await expect(claimDirectory(directory)).rejects.toMatchObject({ code: 'LOCK_DIRECTORY_OWNED' })
     await second.release()
     expect(await readdir(directory)).toEqual([])
   })
@@ -103,7 +102,7 @@ describe('a data directory', SLOW, () => {
   it('stays with an owner that is stopped', async () => {
     const owner = await startOwner()
     owner.kill('SIGSTOP')
-    await expect(claimDirectory(directory)).rejects.toMatchObject({ pid: owner.pid })
+    await expect(claimDirectory(directory)).rejects.toMatchObject({ details: { pid: owner.pid } })
     owner.kill('SIGCONT')
     await order(owner, { kind: 'release' })
     await (await claimDirectory(directory)).release()
@@ -114,7 +113,7 @@ describe('a data directory', SLOW, () => {
     const [name = ''] = (await readdir(join(directory, 'owner'))).filter((n) => !n.endsWith('sock'))
     const elsewhere = name.replace(/^\d+\.\w+/, '1.1')
     await rename(join(directory, 'owner', name), join(directory, 'owner', elsewhere))
-    await expect(claimDirectory(directory)).rejects.toMatchObject({ pid: 1 })
+    await expect(claimDirectory(directory)).rejects.toMatchObject({ details: { pid: 1 } })
   })
 
   it.skipIf(!IS_LINUX)('may have a path that is longer than the name of a socket', async () => {
@@ -122,7 +121,7 @@ describe('a data directory', SLOW, () => {
     await mkdir(deep, { recursive: true })
     const claim = await claimDirectory(deep)
     expect((await readdir(join(deep, 'owner'))).join()).toContain('.sock')
-    await expect(claimDirectory(deep)).rejects.toBeInstanceOf(DirectoryOwnedError)
+    await expect(claimDirectory(deep)).rejects.toMatchObject({ code: 'LOCK_DIRECTORY_OWNED' })
     await claim.release()
   })
 
@@ -137,14 +136,14 @@ describe('a data directory', SLOW, () => {
 describe('a claim without a socket', SLOW, () => {
   it('is held by the process that it names', async () => {
     await leaveClaim(await currentProcess())
-    await expect(claimDirectory(directory)).rejects.toMatchObject({ pid: process.pid })
+    await expect(claimDirectory(directory)).rejects.toMatchObject({ details: { pid: process.pid } })
   })
 
   it('of a process that was killed does not block', async () => {
     const owner = await startOwner()
     const sockets = (await readdir(join(directory, 'owner'))).filter((n) => n.endsWith('.sock'))
     for (const name of sockets) await unlink(join(directory, 'owner', name))
-    await expect(claimDirectory(directory)).rejects.toMatchObject({ pid: owner.pid })
+    await expect(claimDirectory(directory)).rejects.toMatchObject({ details: { pid: owner.pid } })
     await killed(owner, 'SIGKILL')
     await (await claimDirectory(directory)).release()
   })

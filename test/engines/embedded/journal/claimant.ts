@@ -6,7 +6,7 @@ import {
   type DirectoryClaim,
   claimDirectory,
 } from '../../../../src/engines/embedded/journal/owner/claim-directory.ts'
-import { DirectoryOwnedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
+import { isLockError } from '../../../../src/engine/errors/errors.ts'
 
 export type ClaimantOrder =
   | { readonly kind: 'claim'; readonly directory: string; readonly times: number }
@@ -25,7 +25,10 @@ async function attempt(directory: string): Promise<ClaimantAnswer> {
     claim = await claimDirectory(directory)
     return { isOwner: true, owner: process.pid }
   } catch (error) {
-    return { isOwner: false, owner: error instanceof DirectoryOwnedError ? error.pid : null }
+    return {
+      isOwner: false,
+      owner: isLockError(error, 'LOCK_DIRECTORY_OWNED') ? (error.details['pid'] as number) : null,
+    }
   }
 }
 

@@ -231,7 +231,10 @@ describe('damage', SLOW, () => {
       const flipped = Buffer.from(whole)
       flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3)
       disk.put(name, flipped)
-      await expect(reopen(disk)).rejects.toMatchObject({ file: name, name: 'JournalDamagedError' })
+      await expect(reopen(disk)).rejects.toMatchObject({
+        code: 'LOCK_STORAGE_DAMAGED',
+        details: { file: name },
+      })
     }
   })
 
@@ -241,17 +244,19 @@ describe('damage', SLOW, () => {
     const whole = disk.contents(name)
     for (let cut = 0; cut < whole.length; cut++) {
       disk.put(name, whole.subarray(0, cut))
-      await expect(reopen(disk)).rejects.toMatchObject({ file: name })
+      await expect(reopen(disk)).rejects.toMatchObject({ details: { file: name } })
     }
     disk.put(name, Buffer.concat([whole, Buffer.alloc(1)]))
-    await expect(reopen(disk)).rejects.toMatchObject({ file: name, offset: whole.length })
+    await expect(reopen(disk)).rejects.toMatchObject({
+      details: { file: name, offset: whole.length },
+    })
   })
 
   it('by the loss of the log that follows a snapshot is refused', async () => {
     const disk = await createCompacted()
     const log = disk.names().find((found) => found.startsWith('log-')) as string
     await disk.mount().remove(log)
-    await expect(reopen(disk)).rejects.toMatchObject({ file: log, offset: 0 })
+    await expect(reopen(disk)).rejects.toMatchObject({ details: { file: log, offset: 0 } })
     await expect(reopen(disk)).rejects.toThrow(/missing/)
   })
 
@@ -259,6 +264,6 @@ describe('damage', SLOW, () => {
     const disk = await createCompacted()
     const [log, snapshot] = disk.names() as [string, string]
     disk.put(log, disk.contents(snapshot))
-    await expect(reopen(disk)).rejects.toMatchObject({ file: log, offset: 0 })
+    await expect(reopen(disk)).rejects.toMatchObject({ details: { file: log, offset: 0 } })
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 
 import { Journal } from '../../../../src/engines/embedded/journal/journal.ts'
-import { JournalFailedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
+import { isLockError, type LockError } from '../../../../src/engine/errors/errors.ts'
 import { Random } from '../../../../src/testing/random.ts'
 import { type DiskOperation, SimulatedDisk } from '../../../../src/testing/simulated-disk.ts'
 import { ListOwner } from './list-owner.ts'
@@ -22,12 +22,12 @@ function createFailingDisk(kind: DiskOperation['kind'], code: 'ENOSPC' | 'EIO') 
   return { disk, setFailing }
 }
 
-async function reasonOf(settled: Promise<void>): Promise<JournalFailedError> {
+async function reasonOf(settled: Promise<void>): Promise<LockError> {
   const reason: unknown = await settled.then(
     () => 'resolved',
     (error: unknown) => error,
   )
-  if (!(reason instanceof JournalFailedError)) throw new TypeError(`not a failure: ${reason}`)
+  if (!isLockError(reason, 'LOCK_STORAGE_FAILED')) throw new TypeError(`not a failure: ${reason}`)
   return reason
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
 import { Journal } from '../../../../src/engines/embedded/journal/journal.ts'
-import { JournalClosedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
 import { MAX_RECORD_BYTES } from '../../../../src/engines/embedded/journal/journal-limits.ts'
 import { Random } from '../../../../src/testing/random.ts'
 import { type DiskOperation, SimulatedDisk } from '../../../../src/testing/simulated-disk.ts'
@@ -86,7 +85,9 @@ describe('a journal', () => {
     const journal = await Journal.open(disk.mount(), new ListOwner(), OPTIONS)
     const last = journal.append(bytes('last'))
     const closed = journal.close()
-    await expect(journal.append(bytes('late'))).rejects.toBeInstanceOf(JournalClosedError)
+    await expect(journal.append(bytes('late'))).rejects.toMatchObject({
+      code: 'LOCK_ENGINE_CLOSED',
+    })
     await Promise.all([last, closed, journal.close()])
     const owner = new ListOwner()
     await Journal.open(disk.mount(), owner, OPTIONS)

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
 
-import { JournalFailedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
+import { isLockError } from '../../../../src/engine/errors/errors.ts'
 import { Random } from '../../../../src/testing/random.ts'
 import {
   type DiskFault,
@@ -59,7 +59,7 @@ async function live(ownSeed: string): Promise<void> {
 }
 
 function assertDiskFailure(error: unknown): void {
-  const cause = error instanceof JournalFailedError ? error.cause : error
+  const cause = isLockError(error, 'LOCK_STORAGE_FAILED') ? error.cause : error
   const { code } = cause as NodeJS.ErrnoException
   if (code !== 'EIO' && code !== 'ENOSPC') throw error
 }

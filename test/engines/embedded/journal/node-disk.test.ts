@@ -157,7 +157,7 @@ describe('a disk that is full', SLOW, () => {
           }
         }
         await expect(append()).rejects.toMatchObject({
-          name: 'JournalFailedError',
+          code: 'LOCK_STORAGE_FAILED',
           applied: 'maybe',
           cause: { code: 'ENOSPC' },
         })

@@ -1,9 +1,8 @@
+import { isLockError } from '../../../../src/engine/errors/errors.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
 
 import { Journal } from '../../../../src/engines/embedded/journal/journal.ts'
-import { JournalDamagedError } from '../../../../src/engines/embedded/journal/journal-errors.ts'
 import { RunningChecksum } from '../../../../src/engines/embedded/journal/running-checksum.ts'
-import { toStorageError } from '../../../../src/engines/embedded/storage-errors.ts'
 import { Random } from '../../../../src/testing/random.ts'
 import { SimulatedDisk } from '../../../../src/testing/simulated-disk.ts'
 import { ListOwner } from './list-owner.ts'
@@ -110,7 +109,10 @@ describe('a log that ends too early', SLOW, () => {
   it('is refused when not even its header is there, because that was durable', async () => {
     for (let cut = 0; cut < HEADER_BYTES; cut++) {
       const opening = recoverFrom(diskWith(sample.log.subarray(0, cut)))
-      await expect(opening).rejects.toMatchObject({ name: 'JournalDamagedError', offset: 0 })
+      await expect(opening).rejects.toMatchObject({
+        code: 'LOCK_STORAGE_DAMAGED',
+        details: { offset: 0 },
+      })
     }
   })
 
@@ -141,8 +143,7 @@ describe('a log of another version', () => {
     log.writeUInt32LE(2, 8)
     log.writeUInt32LE(new RunningChecksum(0).update(log, 0, HEADER_BYTES - 4), HEADER_BYTES - 4)
     const failure = await recoverFrom(diskWith(log)).catch((error: unknown) => error)
-    expect(failure).toMatchObject({ name: 'JournalVersionError', version: 2 })
-    expect(toStorageError(failure)).toMatchObject({ code: 'LOCK_STORAGE_NEWER' })
+    expect(failure).toMatchObject({ code: 'LOCK_STORAGE_NEWER', details: { version: 2 } })
   })
 })
 
@@ -153,7 +154,9 @@ describe('a log with one bit flipped', SLOW, () => {
     log.writeUInt8(log.readUInt8(at + 30) ^ 1, at + 30)
     const message = new RegExp(`damaged in ${LOG} at byte ${at}: batch 5 .* backup`)
     await expect(recoverFrom(diskWith(log))).rejects.toThrow(message)
-    await expect(recoverFrom(diskWith(log))).rejects.toMatchObject({ file: LOG, offset: at })
+    await expect(recoverFrom(diskWith(log))).rejects.toMatchObject({
+      details: { file: LOG, offset: at },
+    })
   })
 
   const refusedAt = (offset: number): string => `refused at ${offset}`
@@ -166,8 +169,8 @@ describe('a log with one bit flipped', SLOW, () => {
     try {
       return recoveredTo((await recoverFrom(diskWith(log))).list)
     } catch (error) {
-      if (!(error instanceof JournalDamagedError) || error.file !== LOG) throw error
-      return refusedAt(error.offset)
+      if (!isLockError(error, 'LOCK_STORAGE_DAMAGED') || error.details['file'] !== LOG) throw error
+      return refusedAt(error.details['offset'] as number)
     }
   }
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path'
 
 import { ClaimSocket, isListening } from './claim-socket.ts'
-import { DirectoryOwnedError } from '../journal-errors.ts'
+import { toDirectoryOwned } from '../journal-errors.ts'
 import { type ProcessIdentity, currentProcess, isRunning } from './process-identity.ts'
 
 /**
@@ -41,7 +41,7 @@ const ATTEMPTS_MAX = 1000
 /**
  * Makes this process the owner of an existing directory.
  *
- * @throws {DirectoryOwnedError} when it has one already, this process included.
+ * @throws {LockError} `LOCK_DIRECTORY_OWNED` when it has one already, this process included.
  */
 export async function claimDirectory(directory: string): Promise<DirectoryClaim> {
   const owner = join(directory, OWNER)
@@ -53,7 +53,7 @@ export async function claimDirectory(directory: string): Promise<DirectoryClaim>
         return createClaim(owner, prepared)
       }
       const found = await findOwner(owner)
-      if (found !== null) throw new DirectoryOwnedError(directory, found.pid)
+      if (found !== null) throw toDirectoryOwned(directory, found.pid)
     }
     throw new Error(`${owner} is being changed by others all the time`)
   } catch (error) {
