@@ -11,12 +11,6 @@ interface DueOnKey {
   readonly waiters: WaiterRecord[]
 }
 
-/** What is to be done about what came due. */
-export interface ExpiryHandler {
-  /** The client of a session was silent for the grace, and the session has nothing left. */
-  sessionEnded(id: string): void
-}
-
 const EXPIRE = Object.freeze({ kind: 'expire' })
 
 /**
@@ -26,16 +20,13 @@ const EXPIRE = Object.freeze({ kind: 'expire' })
  * This runs before every command and when the engine's one timer fires, so that no decision ever sees
  * anything expired, and expiry needs no one to ask.
  */
-export function expireDue(table: LockTable, handler: ExpiryHandler, nowMs: number): number {
+export function expireDue(table: LockTable, nowMs: number): number {
   if ((table.heap.peek()?.dueAtMs ?? Infinity) > nowMs && table.withEnds.dueAtMs > nowMs) return 0
   const keys = new Map<KeyState, DueOnKey>()
   const sessions: SessionRecord[] = []
   collect(table, nowMs, { keys, sessions })
   let count = 0
-  for (const session of sessions) {
-    count += table.leaveSession(session, nowMs)
-    if (!table.sessions.has(session.id)) handler.sessionEnded(session.id)
-  }
+  for (const session of sessions) count += table.leaveSession(session, nowMs)
   for (const [state, due] of keys) count += expireKey(table, { state, due }, nowMs)
   table.withEnds.sweep(nowMs)
   return count

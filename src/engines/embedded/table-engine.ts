@@ -17,21 +17,22 @@ import type { LockError } from '../../engine/errors/errors.ts'
 import type { HistoryReply, Query, ReplyOf, StatsReply } from '../../engine/queries.ts'
 import { problemWithQuery } from '../../engine/validation/query-check.ts'
 import { Watchers } from '../../engine/watchers.ts'
-import type { Command } from '../../law/model/commands.ts'
+import { unreachable } from '../../law/assert.ts'
+import type { Command, SessionCommand, Unref } from '../../law/model/commands.ts'
 import type { LawEvent } from '../../law/model/events.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
+import { decideSession } from '../../law/sessions.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
 import { OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
 import { isHeldOpen, nameOfPlace, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { Clock } from '../../time/clock.ts'
-import { CommandRunner } from './command-runner.ts'
-import { Durability } from './durability.ts'
 import type { HoldHistory } from './history/hold-history.ts'
 import type { LockTable } from './table/lock-table.ts'
 import { readTable } from './table/table-queries.ts'
 import type { TableStore } from './table-store.ts'
 import type { Journal } from './journal/journal.ts'
 import { Alarm } from './alarm.ts'
+import { expireDue } from './expiry.ts'
 import type { WaiterRecord } from './table/waiter-record.ts'
 
 export interface TableEngineParts {
@@ -60,12 +61,15 @@ export class TableEngine implements LockEngine {
   readonly capabilities: Capabilities
   readonly #table: LockTable
   readonly #clock: Clock
-  readonly #durability: Durability
   readonly #watchers: Watchers
   readonly #waits: OpenWaits
-  readonly #runner: CommandRunner
   readonly #alarm: Alarm
   readonly #journal: Journal | undefined
+  readonly #store: TableStore | undefined
+  /** The batch of the journal that has the latest record, while it is on its way to the disk. */
+  #batch: Promise<void> | undefined
+  /** Resolves when that batch is durable; rejects with the error for callers of the engine. */
+  #durable: Promise<void> | undefined
   readonly #history: HoldHistory | undefined
   readonly #onClosed: (() => Promise<void>) | undefined
   #failure: LockError | undefined
@@ -77,27 +81,19 @@ export class TableEngine implements LockEngine {
     this.#table = table
     this.#clock = clock
     this.#journal = storage?.journal
+    this.#store = storage?.store
     this.#history = history
     this.#onClosed = parts.onClosed
     this.#watchers = new Watchers()
-    this.#durability = new Durability(storage?.journal, (error) =>
-      this.#fail(storage?.journal.failure ?? toDefect({ kind: 'append' }, error)),
-    )
     this.#alarm = new Alarm(table, clock, () => this.#onAlarm())
     this.#waits = new OpenWaits({
       clock,
       decide: (request, step) => this.#step(request, step),
       onCount: (count) => this.#alarm.keepAlive(count > 0),
     })
-    this.#runner = new CommandRunner({
-      table,
-      durability: this.#durability,
-      store: storage?.store,
-    })
     table.listener = {
       decided: (state, { changes, events }, nowMs) => {
-        const record = storage?.store.recordOf(state, changes)
-        if (record !== undefined) this.#durability.append(record)
+        this.#append(storage?.store.recordOf(state, changes))
         const isHeard = events.length > 0 && !this.#watchers.isEmpty
         if (history === undefined && !isHeard) return
         const wallMs = clock.wallMs()
@@ -105,6 +101,7 @@ export class TableEngine implements LockEngine {
         if (isHeard) this.#tell(events, wallMs)
       },
       settled: (waiter, answer) => this.#settle(waiter, answer),
+      sessionEnded: (id) => this.#append(storage?.store.recordOfSessionEnd(id)),
     }
     this.#alarm.set()
   }
@@ -123,7 +120,7 @@ export class TableEngine implements LockEngine {
     if (stopped !== undefined) return Promise.reject(stopped)
     if (options?.signal?.aborted) return Promise.reject(toAborted(command, options.signal))
     try {
-      const outcome = this.#runner.run(command, this.#nowMs())
+      const outcome = this.#run(command, this.#nowMs())
       const isHeld = outcome.kind === 'queued' && isHeldOpen(command)
       const answer = isHeld ? this.#waits.hold(command, options?.signal, outcome) : outcome
       this.#alarm.set()
@@ -133,6 +130,82 @@ export class TableEngine implements LockEngine {
       if (this.#table.isTorn) this.#fail(defect)
       return Promise.reject(defect)
     }
+  }
+
+  /** Brings a command to the keys it is about: one, those of a session, those of a node. */
+  #run(command: Command, nowMs: number): Outcome {
+    const table = this.#table
+    const expired = expireDue(table, nowMs)
+    switch (command.kind) {
+      case 'acquire':
+      case 'release':
+      case 'renew':
+      case 'cancel':
+        return table.decide(table.lock(command.key), command, nowMs)
+      case 'begin':
+      case 'finish':
+      case 'withdraw':
+        return table.decide(table.resource(command.resource), command, nowMs)
+      case 'force': {
+        const isOperation = command.namespace === 'operation'
+        const state = isOperation ? table.resource(command.key) : table.lock(command.key)
+        return table.decide(state, command, nowMs)
+      }
+      case 'unref':
+        return this.#unref(command, nowMs)
+      case 'open-session':
+      case 'touch-session':
+      case 'close-session':
+        return this.#session(command, nowMs)
+      case 'sweep':
+        return { kind: 'swept', count: expired }
+      default:
+        return unreachable(command)
+    }
+  }
+
+  #unref(command: Unref, nowMs: number): Outcome {
+    const table = this.#table
+    if (command.resource !== undefined) {
+      return table.decide(table.resource(command.resource), command, nowMs)
+    }
+    let removed = 0
+    for (const state of [...(table.nodes.get(command.node) ?? [])]) {
+      const outcome = table.decide(state, command, nowMs)
+      if (outcome.kind === 'unreferenced') removed += outcome.removed
+    }
+    return { kind: 'unreferenced', removed, count: 0 }
+  }
+
+  #session(command: SessionCommand, nowMs: number): Outcome {
+    const known = this.#table.sessions.get(command.session)
+    const { session, outcome } = decideSession(known, command, nowMs)
+    if (session === null) {
+      return { kind: 'session-closed', ended: this.#table.endSession(command.session, nowMs) }
+    }
+    if (session === undefined) return outcome
+    this.#table.setSession(session)
+    // A heartbeat is not written: after a restart every session has its full grace.
+    if (command.kind === 'open-session') this.#append(this.#store?.recordOfSession(session))
+    return outcome
+  }
+
+  /** Hand a record to the journal; until it is durable, no answer goes out that may rest on it. */
+  #append(record: Uint8Array | undefined): void {
+    const batch = record && this.#journal?.append(record)
+    if (batch === undefined || batch === this.#batch) return
+    const durable = batch.then(
+      () => {
+        if (this.#durable === durable) this.#durable = undefined
+      },
+      (error: unknown) => {
+        this.#fail(this.#journal?.failure ?? toDefect({ kind: 'append' }, error))
+        throw error
+      },
+    )
+    durable.catch(() => {})
+    this.#batch = batch
+    this.#durable = durable
   }
 
   /** What is decided for a request while its call is held open. */
@@ -156,7 +229,7 @@ export class TableEngine implements LockEngine {
     if (this.#waits.size === 0) return
     const { namespace: space, key: name } = state
     const place = nameOfPlace({ space, name }, { owner, requestId })
-    this.#waits.settle(place, answer, this.#durability.durable)
+    this.#waits.settle(place, answer, this.#durable)
   }
 
   read<Q extends Query>(query: Q): Promise<ReplyOf<Q>> {
@@ -165,7 +238,7 @@ export class TableEngine implements LockEngine {
     const stopped = this.#stopped()
     if (stopped !== undefined) return Promise.reject(stopped)
     const nowMs = this.#nowMs()
-    this.#runner.expire(nowMs)
+    expireDue(this.#table, nowMs)
     return Promise.resolve(this.#whenDurable(this.#reply(query, nowMs) as ReplyOf<Q>))
   }
 
@@ -194,7 +267,7 @@ export class TableEngine implements LockEngine {
   async #close(): Promise<void> {
     this.#alarm.stop()
     this.#waits.rejectAll(toClosed())
-    await this.#durability.close()
+    await this.#journal?.close()
     await this.#history?.close()
     this.#watchers.clear()
     await this.#onClosed?.()
@@ -207,20 +280,17 @@ export class TableEngine implements LockEngine {
 
   /** An answer, at once if nothing that it may rest on is on its way to the disk. */
   #whenDurable<T>(answer: T): T | Promise<T> {
-    return this.#durability.durable?.then(() => answer) ?? answer
+    return this.#durable?.then(() => answer) ?? answer
   }
 
+  /** Watchers, too, hear of nothing that a crash could still take back. */
   #tell(events: readonly LawEvent[], atMs: number): void {
-    if (this.#durability.isSettled) this.#watchers.tell(events, atMs)
-    else this.#tellLater(events, atMs)
-  }
-
-  /** Apart, because making these functions costs even those who do not need them. */
-  #tellLater(events: readonly LawEvent[], atMs: number): void {
-    this.#durability.after(
-      () => this.#watchers.tell(events, atMs),
-      () => {},
-    )
+    if (this.#durable === undefined) this.#watchers.tell(events, atMs)
+    else
+      this.#durable.then(
+        () => this.#watchers.tell(events, atMs),
+        () => {},
+      )
   }
 
   #stopped(): LockError | undefined {
@@ -230,7 +300,7 @@ export class TableEngine implements LockEngine {
   #onAlarm(): void {
     if (this.#stopped() !== undefined) return
     try {
-      this.#runner.expire(this.#nowMs())
+      expireDue(this.#table, this.#nowMs())
     } catch (error) {
       // Nobody asked, so nobody can be told but those who wait and those who ask next.
       this.#fail(toDefect({ kind: 'expire' }, error))

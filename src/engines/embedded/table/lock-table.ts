@@ -25,6 +25,8 @@ export interface TableListener {
   decided(state: KeyState, decision: Decision, nowMs: number): void
   /** A waiter left, with the answer to its request. Comes after `decided`. */
   settled(waiter: WaiterRecord, answer: Outcome): void
+  /** A session is over and has nothing left. */
+  sessionEnded(id: string): void
 }
 
 export interface TableOptions {
@@ -56,7 +58,7 @@ export class LockTable implements KnownNames {
   endedCount = 0
   /** The events that were decided so far. */
   readonly events: EventTally = { lock: createTally(), operation: createTally() }
-  listener: TableListener = { decided: () => {}, settled: () => {} }
+  listener: TableListener = { decided: () => {}, settled: () => {}, sessionEnded: () => {} }
   readonly #law: Law
   #isTorn = false
   /** The lock that was looked up last: a command's names are checked first, then it is decided on. */
@@ -345,6 +347,7 @@ export class LockTable implements KnownNames {
     if (holds.size === 0) {
       this.heap.remove(record)
       this.sessions.delete(id)
+      this.listener.sessionEnded(id)
     }
     return ended
   }
