@@ -4,33 +4,27 @@ import type { Ended, Verb } from '../../../law/model/view.ts'
 /**
  * The ends of a key's requests, the newest `ENDED_PER_KEY_MAX` of them, in a ring. Every fresh request is
  * looked up here and is nearly always not found, so each end has a small sign of its owner beside it:
- * going through the signs costs less than hashing the owner for a map. Most keys remember one end only,
- * and have no ring.
+ * going through the signs costs less than hashing the owner for a map.
  */
 export class EndedMemory {
   lastAtMs = 0
-  #only: Ended | undefined
-  #ring: Ring | undefined
+  readonly #signs: number[] = []
+  readonly #ends: Ended[] = []
+  /** Index of the oldest end once there are as many as are kept. */
+  #oldest = 0
 
   get size(): number {
-    if (this.#ring !== undefined) return this.#ring.ends.length
-    return this.#only === undefined ? 0 : 1
+    return this.#ends.length
   }
 
   find(verb: Verb, owner: string, requestId: string): Ended | undefined {
-    const ring = this.#ring
-    if (ring === undefined) {
-      const only = this.#only
-      return only !== undefined && isOf(only, verb, requestId) && only.owner === owner
-        ? only
-        : undefined
-    }
+    const signs = this.#signs
     const sign = signOf(owner)
-    const { signs, ends } = ring
     for (let index = 0; index < signs.length; index += 1) {
       if (signs[index] !== sign) continue
-      const ended = ends[index] as Ended
-      if (isOf(ended, verb, requestId) && ended.owner === owner) return ended
+      const ended = this.#ends[index] as Ended
+      const isSame = ended.requestId === requestId && ended.verb === verb
+      if (isSame && ended.owner === owner) return ended
     }
     return undefined
   }
@@ -47,15 +41,12 @@ export class EndedMemory {
   /** Whether that is one more; a full memory forgets its oldest. */
   add(ended: Ended): boolean {
     this.lastAtMs = ended.atMs
-    if (this.#ring !== undefined) return put(this.#ring, ended)
-    if (this.#only === undefined) {
-      this.#only = ended
-      return true
-    }
-    const first = this.#only
-    this.#only = undefined
-    this.#ring = { signs: [signOf(first.owner)], ends: [first], oldest: 0 }
-    return put(this.#ring, ended)
+    const isMore = this.#ends.length < ENDED_PER_KEY_MAX
+    const index = isMore ? this.#ends.length : this.#oldest
+    this.#signs[index] = signOf(ended.owner)
+    this.#ends[index] = ended
+    if (!isMore) this.#oldest = (index + 1) % ENDED_PER_KEY_MAX
+    return isMore
   }
 
   isOver(nowMs: number): boolean {
@@ -64,33 +55,9 @@ export class EndedMemory {
 
   /** Oldest first. */
   *[Symbol.iterator](): Iterator<Ended> {
-    if (this.#only !== undefined) yield this.#only
-    if (this.#ring === undefined) return
-    yield* this.#ring.ends.slice(this.#ring.oldest)
-    yield* this.#ring.ends.slice(0, this.#ring.oldest)
+    yield* this.#ends.slice(this.#oldest)
+    yield* this.#ends.slice(0, this.#oldest)
   }
-}
-
-interface Ring {
-  readonly signs: number[]
-  readonly ends: Ended[]
-  oldest: number
-}
-
-function put(ring: Ring, ended: Ended): boolean {
-  if (ring.ends.length < ENDED_PER_KEY_MAX) {
-    ring.signs.push(signOf(ended.owner))
-    ring.ends.push(ended)
-    return true
-  }
-  ring.signs[ring.oldest] = signOf(ended.owner)
-  ring.ends[ring.oldest] = ended
-  ring.oldest = (ring.oldest + 1) % ENDED_PER_KEY_MAX
-  return false
-}
-
-function isOf(ended: Ended, verb: Verb, requestId: string): boolean {
-  return ended.requestId === requestId && ended.verb === verb
 }
 
 /** From the length and a few characters: owners that differ mostly differ at their end. */
