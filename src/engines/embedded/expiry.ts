@@ -1,15 +1,9 @@
 import { HoldRecord } from './table/hold-record.ts'
 import type { KeyState } from './table/key-state.ts'
-import type { LockTable } from './table/lock-table.ts'
+import type { DueOnKey, LockTable } from './table/lock-table.ts'
 import { ResourceState } from './table/resource-state.ts'
 import { SessionRecord } from './table/session-record.ts'
 import { WaiterRecord } from './table/waiter-record.ts'
-
-/** What came due on one key. */
-interface DueOnKey {
-  readonly holds: HoldRecord[]
-  readonly waiters: WaiterRecord[]
-}
 
 const EXPIRE = Object.freeze({ kind: 'expire' })
 
@@ -27,7 +21,7 @@ export function expireDue(table: LockTable, nowMs: number): number {
   collect(table, nowMs, { keys, sessions })
   let count = 0
   for (const session of sessions) count += table.leaveSession(session, nowMs)
-  for (const [state, due] of keys) count += expireKey(table, { state, due }, nowMs)
+  for (const due of keys.values()) count += expireKey(table, due, nowMs)
   table.withEnds.sweep(nowMs)
   return count
 }
@@ -51,24 +45,20 @@ function collect(table: LockTable, nowMs: number, into: Collected): void {
 function dueOn({ keys }: Collected, state: KeyState): DueOnKey {
   let due = keys.get(state)
   if (due === undefined) {
-    due = { holds: [], waiters: [] }
+    due = { state, holds: [], waiters: [] }
     keys.set(state, due)
   }
   return due
 }
 
 /** Some of what was due may have ended with its session meanwhile; the rest is the law's to decide. */
-function expireKey(
-  table: LockTable,
-  { state, due }: { readonly state: KeyState; readonly due: DueOnKey },
-  nowMs: number,
-): number {
-  const holds = due.holds.filter((hold) => state.hold(hold.owner) === hold)
-  const waiters = due.waiters.filter(
-    (waiter) => state.waiter(waiter.owner, waiter.requestId) === waiter,
-  )
-  table.due.set(state, holds, waiters)
+function expireKey(table: LockTable, { state, holds, waiters }: DueOnKey, nowMs: number): number {
+  table.due = {
+    state,
+    holds: holds.filter((hold) => state.hold(hold.owner) === hold),
+    waiters: waiters.filter((one) => state.waiter(one.owner, one.requestId) === one),
+  }
   const outcome = table.decide(state, EXPIRE, nowMs)
-  table.due.clear()
+  table.due = undefined
   return outcome.kind === 'swept' ? outcome.count : 0
 }

@@ -170,7 +170,7 @@ export class TableEngine implements LockEngine {
       return table.decide(table.resource(command.resource), command, nowMs)
     }
     let removed = 0
-    for (const state of [...(table.nodes.get(command.node) ?? [])]) {
+    for (const state of table.nodes.of(command.node)) {
       const outcome = table.decide(state, command, nowMs)
       if (outcome.kind === 'unreferenced') removed += outcome.removed
     }

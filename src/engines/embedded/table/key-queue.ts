@@ -1,4 +1,4 @@
-import { FreshMap } from './fresh-map.ts'
+import { Groups } from './groups.ts'
 import { Lane } from './lane.ts'
 import type { WaiterRecord } from './waiter-record.ts'
 
@@ -7,13 +7,8 @@ const NO_WAITERS: readonly WaiterRecord[] = Object.freeze([])
 /** The queue of one key: its lanes, its upgraders, and where each owner's waiters are. */
 export class KeyQueue {
   readonly #lanes: Lane[]
-  /** Nearly every owner waits once, and such a waiter stands here without a list around it. */
-  readonly #byOwner = new FreshMap<WaiterRecord | WaiterRecord[]>()
-  /** How many owners wait more than once. */
-  #crowds = 0
-  /** The latest to come: whoever adds a waiter asks for it next. */
-  #latest: WaiterRecord | undefined
-  readonly #byType = new Map<string, Set<WaiterRecord>>()
+  readonly #byOwner = new Groups<string, WaiterRecord>()
+  readonly #byType = new Groups<string, WaiterRecord>()
   readonly #passes: number[] = []
   upgraders: readonly WaiterRecord[] = NO_WAITERS
   length = 0
@@ -32,43 +27,16 @@ export class KeyQueue {
     this.length += 1
     if (waiter.upgrade) this.upgraders = [...this.upgraders, waiter]
     else this.#lane(waiter.lane).push(waiter)
-    this.#latest = waiter
-    const own = this.#byOwner.get(waiter.owner)
-    if (own === undefined) this.#byOwner.set(waiter.owner, waiter)
-    else this.#crowd(own, waiter)
-    if (waiter.operation !== undefined) this.#ofType(waiter.operation.type).add(waiter)
-  }
-
-  #crowd(own: WaiterRecord | WaiterRecord[], waiter: WaiterRecord): void {
-    if (!Array.isArray(own)) this.#crowds += 1
-    this.#byOwner.set(waiter.owner, Array.isArray(own) ? [...own, waiter] : [own, waiter])
-  }
-
-  #ofType(type: string): Set<WaiterRecord> {
-    let waiters = this.#byType.get(type)
-    if (waiters === undefined) {
-      waiters = new Set()
-      this.#byType.set(type, waiters)
-    }
-    return waiters
+    this.#byOwner.add(waiter.owner, waiter)
+    if (waiter.operation !== undefined) this.#byType.add(waiter.operation.type, waiter)
   }
 
   remove(waiter: WaiterRecord): void {
     this.length -= 1
     if (waiter.upgrade) this.upgraders = this.upgraders.filter((other) => other !== waiter)
     else this.#lane(waiter.lane).remove(waiter)
-    if (this.#latest === waiter) this.#latest = undefined
-    const own = this.#crowds === 0 ? waiter : this.#byOwner.get(waiter.owner)
-    if (Array.isArray(own)) this.#thin(own, waiter)
-    else this.#byOwner.delete(waiter.owner)
-    if (waiter.operation !== undefined) this.#ofType(waiter.operation.type).delete(waiter)
-  }
-
-  #thin(own: readonly WaiterRecord[], waiter: WaiterRecord): void {
-    const [first, ...others] = own.filter((other) => other !== waiter)
-    if (first === undefined) return
-    if (others.length === 0) this.#crowds -= 1
-    this.#byOwner.set(waiter.owner, others.length === 0 ? first : [first, ...others])
+    this.#byOwner.delete(waiter.owner, waiter)
+    if (waiter.operation !== undefined) this.#byType.delete(waiter.operation.type, waiter)
   }
 
   /** A waiter whose owner came to hold: it goes from its lane to the upgraders. */
@@ -80,10 +48,6 @@ export class KeyQueue {
 
   head(lane: number): WaiterRecord | undefined {
     return this.#lane(lane).head
-  }
-
-  next(waiter: WaiterRecord): WaiterRecord | undefined {
-    return this.#lane(waiter.lane).next(waiter)
   }
 
   laneLength(lane: number): number {
@@ -98,22 +62,15 @@ export class KeyQueue {
   }
 
   waiter(owner: string, requestId: string): WaiterRecord | undefined {
-    const latest = this.#latest
-    if (latest?.owner === owner && latest.requestId === requestId) return latest
-    const own = this.#byOwner.get(owner)
-    if (own === undefined) return undefined
-    if (Array.isArray(own)) return own.find((waiter) => waiter.requestId === requestId)
-    return own.requestId === requestId ? own : undefined
+    return this.#byOwner.of(owner).find((waiter) => waiter.requestId === requestId)
   }
 
   waitersOf(owner: string): readonly WaiterRecord[] {
-    const own = this.#byOwner.get(owner)
-    if (own === undefined) return NO_WAITERS
-    return Array.isArray(own) ? own : [own]
+    return this.#byOwner.of(owner)
   }
 
   waitersOfType(type: string): Iterable<WaiterRecord> {
-    return this.#byType.get(type) ?? NO_WAITERS
+    return this.#byType.of(type)
   }
 
   passes(lane: number): number {

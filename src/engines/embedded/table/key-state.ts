@@ -125,7 +125,7 @@ export class KeyState implements KeyView {
   }
 
   next(waiter: Waiter): Waiter | undefined {
-    return waiter instanceof WaiterRecord ? this.queue?.next(waiter) : undefined
+    return waiter instanceof WaiterRecord ? waiter.behind : undefined
   }
 
   position(waiter: Waiter): number {
@@ -160,16 +160,16 @@ export class KeyState implements KeyView {
   }
 
   hasDue(): boolean {
-    return this.shard.table.due.isFor(this)
+    return this.shard.table.due?.state === this
   }
 
   /** The table collects what came due, for the key it is about to decide on. */
   dueHolds(): Iterable<Hold> {
-    return this.shard.table.due.holdsOf(this)
+    return this.hasDue() ? (this.shard.table.due?.holds ?? NOTHING) : NOTHING
   }
 
   dueWaiters(): Iterable<Waiter> {
-    return this.shard.table.due.waitersOf(this)
+    return this.hasDue() ? (this.shard.table.due?.waiters ?? NOTHING) : NOTHING
   }
 
   session(id: string): Session | undefined {

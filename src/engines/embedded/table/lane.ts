@@ -1,73 +1,46 @@
 import type { WaiterRecord } from './waiter-record.ts'
 
-/** Below this many places a lane is not worth tidying. */
-const TIDY_PLACES_MIN = 64
-
-/**
- * One lane of a queue: an array with holes. The head leaves by moving the start, anyone else by leaving a
- * hole; when half of the array is holes or gone by, it is tidied. Every step is O(1) over time.
- */
+/** One lane of a queue: a linked list, in which every waiter knows who is next to it. */
 export class Lane {
-  #places: (WaiterRecord | undefined)[] = []
-  /** The number of the first place in the array. */
-  #base = 0
-  /** Index of the head in the array. */
-  #start = 0
+  head: WaiterRecord | undefined = undefined
+  #tail: WaiterRecord | undefined = undefined
+  #pushed = 0
   length = 0
 
-  get head(): WaiterRecord | undefined {
-    return this.#places[this.#start]
-  }
-
   push(waiter: WaiterRecord): void {
-    waiter.place = this.#base + this.#places.length
-    this.#places.push(waiter)
+    waiter.place = this.#pushed
+    this.#pushed += 1
     this.length += 1
-  }
-
-  next(waiter: WaiterRecord): WaiterRecord | undefined {
-    for (let index = waiter.place - this.#base + 1; index < this.#places.length; index += 1) {
-      const other = this.#places[index]
-      if (other !== undefined) return other
-    }
-    return undefined
+    waiter.before = this.#tail
+    if (this.#tail === undefined) this.head = waiter
+    else this.#tail.behind = waiter
+    this.#tail = waiter
   }
 
   remove(waiter: WaiterRecord): void {
-    this.#places[waiter.place - this.#base] = undefined
+    const { before, behind } = waiter
+    if (before === undefined) this.head = behind
+    else before.behind = behind
+    if (behind === undefined) this.#tail = before
+    else behind.before = before
+    // A waiter that has left must not keep the others alive.
+    waiter.before = undefined
+    waiter.behind = undefined
     this.length -= 1
-    while (this.#start < this.#places.length && this.#places[this.#start] === undefined) {
-      this.#start += 1
-    }
-    if (this.#places.length > TIDY_PLACES_MIN && this.length * 2 < this.#places.length) this.#tidy()
   }
 
-  #tidy(): void {
-    this.#base += this.#places.length
-    const waiters = this.#places.filter((waiter) => waiter !== undefined)
-    let place = this.#base
-    for (const waiter of waiters) {
-      waiter.place = place
-      place += 1
-    }
-    this.#places = waiters
-    this.#start = 0
-  }
-
-  /** How many stand ahead of it in this lane. */
+  /** How many stand ahead of it in this lane: counted only where a waiter between head and tail has left. */
   ahead(waiter: WaiterRecord): number {
-    const index = waiter.place - this.#base
-    const hasHoles = this.#places.length - this.#start > this.length
-    if (!hasHoles) return index - this.#start
+    const { head } = this
+    if (head === undefined || this.#tail === undefined) return 0
+    const isWhole = this.#tail.place - head.place === this.length - 1
+    if (isWhole) return waiter.place - head.place
     let count = 0
-    for (let at = this.#start; at < index; at += 1) if (this.#places[at] !== undefined) count += 1
+    for (let other = waiter.before; other !== undefined; other = other.before) count += 1
     return count
   }
 
   *[Symbol.iterator](): Iterator<WaiterRecord> {
-    for (let index = this.#start; index < this.#places.length; index += 1) {
-      const waiter = this.#places[index]
-      if (waiter !== undefined) yield waiter
-    }
+    for (let waiter = this.head; waiter !== undefined; waiter = waiter.behind) yield waiter
   }
 }

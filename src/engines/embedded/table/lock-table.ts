@@ -7,10 +7,11 @@ import type { LawSettings } from '../../../law/model/settings.ts'
 import type { KnownNames } from '../../../engine/validation/validate.ts'
 import type { Ended, Hold, Namespace, Session, Waiter } from '../../../law/model/view.ts'
 import { DueHeap } from './due-heap.ts'
-import { DueList } from './due-list.ts'
 import { EndedMemory } from './ended-memory.ts'
 import { countEvent, createTally, type EventTally } from './event-tally.ts'
 import { fnv1a } from '../fnv1a.ts'
+import { Groups } from './groups.ts'
+import type { HoldRecord } from './hold-record.ts'
 import { KeyState } from './key-state.ts'
 import { KeysWithEnds } from './keys-with-ends.ts'
 import { PartyGraph } from './party-graph.ts'
@@ -47,10 +48,11 @@ export class LockTable implements KnownNames {
   readonly sessions: Map<string, SessionRecord> = new Map()
   readonly parties: PartyGraph = new PartyGraph()
   readonly heap: DueHeap = new DueHeap()
-  readonly due: DueList = new DueList()
+  /** What came due on the one key that is being decided on. */
+  due: DueOnKey | undefined = undefined
   readonly withEnds: KeysWithEnds = new KeysWithEnds()
   /** Which resources a node references. */
-  readonly nodes: Map<string, Set<ResourceState>> = new Map()
+  readonly nodes: Groups<string, ResourceState> = new Groups()
   holdCount = 0
   waiterCount = 0
   referenceCount = 0
@@ -275,7 +277,7 @@ export class LockTable implements KnownNames {
         this.referenceCount -= state.referenceCount
         state.setReference(change.reference)
         this.referenceCount += state.referenceCount
-        this.#indexNode(change.reference.node, state)
+        this.nodes.add(change.reference.node, state)
         this.heap.update(state)
         break
       case 'reference-dropped':
@@ -297,20 +299,12 @@ export class LockTable implements KnownNames {
     }
   }
 
-  #indexNode(node: string, state: ResourceState): void {
-    const known = this.nodes.get(node)
-    if (known === undefined) this.nodes.set(node, new Set([state]))
-    else known.add(state)
-  }
-
   #dropReference(state: ResourceState, node: string): void {
     this.referenceCount -= state.referenceCount
     state.dropReference(node)
     this.referenceCount += state.referenceCount
     this.heap.update(state)
-    const known = this.nodes.get(node)
-    known?.delete(state)
-    if (known?.size === 0) this.nodes.delete(node)
+    this.nodes.delete(node, state)
   }
 
   /** Set a session's record, making it if it is new. */
@@ -351,6 +345,13 @@ export class LockTable implements KnownNames {
     }
     return ended
   }
+}
+
+/** What came due on one key, soonest first. */
+export interface DueOnKey {
+  readonly state: KeyState
+  readonly holds: HoldRecord[]
+  readonly waiters: WaiterRecord[]
 }
 
 export interface Settled {

@@ -1,75 +1,45 @@
 import type { KeyView, WaitGraph, Waiter } from '../../../law/model/view.ts'
-import { FreshMap } from './fresh-map.ts'
+import { Groups } from './groups.ts'
 import type { WaiterRecord } from './waiter-record.ts'
 
 /**
  * Who waits where, by party: what the law needs to see a cycle. Holds are not listed here; the law
- * finds them through the keys on which parties wait, so a hold costs nothing. Nearly every party waits
- * once, and such a waiter stands here without a set around it.
+ * finds them through the keys on which parties wait, so a hold costs nothing.
  */
 export class PartyGraph implements WaitGraph {
-  readonly #waits = new FreshMap<WaiterRecord | Set<WaiterRecord>>()
+  readonly #waits = new Groups<string, WaiterRecord>()
   /** The waiters of each key whose party waits elsewhere too. Nearly always empty. */
-  readonly #entangled = new Map<KeyView, Set<WaiterRecord>>()
+  readonly #entangled = new Groups<KeyView, WaiterRecord>()
 
   isWaiting(party: string): boolean {
     return this.#waits.has(party)
   }
 
   *waitsOf(party: string): Iterable<{ readonly view: KeyView; readonly waiter: Waiter }> {
-    const waits = this.#waits.get(party)
-    if (waits instanceof Set) {
-      for (const waiter of waits) yield { view: waiter.state, waiter }
-    } else if (waits !== undefined) {
-      yield { view: waits.state, waiter: waits }
-    }
+    for (const waiter of this.#waits.of(party)) yield { view: waiter.state, waiter }
   }
 
   isEntangled(view: KeyView): boolean {
-    return this.#entangled.size > 0 && this.#entangled.has(view)
+    return this.#entangled.has(view)
   }
 
   entangled(view: KeyView): Iterable<Waiter> {
-    return this.#entangled.get(view) ?? []
+    return this.#entangled.of(view)
   }
 
   add(waiter: WaiterRecord): void {
-    const before = this.#waits.get(waiter.party)
-    if (before === undefined) {
-      this.#waits.set(waiter.party, waiter)
-      return
-    }
-    const waits = before instanceof Set ? before : new Set([before])
-    waits.add(waiter)
-    this.#waits.set(waiter.party, waits)
-    for (const one of waits) this.#entangle(one)
-  }
-
-  #entangle(waiter: WaiterRecord): void {
-    const known = this.#entangled.get(waiter.state)
-    if (known === undefined) this.#entangled.set(waiter.state, new Set([waiter]))
-    else known.add(waiter)
+    const { party } = waiter
+    this.#waits.add(party, waiter)
+    if (this.#waits.sizeOf(party) === 1) return
+    for (const one of this.#waits.of(party)) this.#entangled.add(one.state, one)
   }
 
   remove(waiter: WaiterRecord): void {
-    // Where nobody is entangled nobody waits twice.
-    const waits = this.#entangled.size === 0 ? undefined : this.#waits.get(waiter.party)
-    if (!(waits instanceof Set)) {
-      this.#waits.delete(waiter.party)
-      return
-    }
-    waits.delete(waiter)
-    this.#disentangle(waiter)
-    if (waits.size > 1) return
-    for (const last of waits) {
-      this.#disentangle(last)
-      this.#waits.set(waiter.party, last)
-    }
-  }
-
-  #disentangle(waiter: WaiterRecord): void {
-    const known = this.#entangled.get(waiter.state)
-    known?.delete(waiter)
-    if (known?.size === 0) this.#entangled.delete(waiter.state)
+    const { party } = waiter
+    this.#waits.delete(party, waiter)
+    if (this.#entangled.isEmpty) return
+    this.#entangled.delete(waiter.state, waiter)
+    if (this.#waits.sizeOf(party) !== 1) return
+    for (const last of this.#waits.of(party)) this.#entangled.delete(last.state, last)
   }
 }

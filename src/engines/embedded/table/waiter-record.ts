@@ -23,8 +23,10 @@ export class WaiterRecord implements Waiter, DueItem, Listed {
   joined: readonly string[] | undefined
   heapIndex = -1
   rosterIndex = -1
-  /** Kept by the lane: the number of this place since the lane began. */
+  /** Kept by the lane: the number of this place since the lane began, and the neighbours. */
   place = -1
+  before: WaiterRecord | undefined = undefined
+  behind: WaiterRecord | undefined = undefined
 
   constructor(state: KeyState, waiter: Waiter) {
     this.state = state
