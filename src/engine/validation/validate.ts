@@ -23,12 +23,13 @@ export interface Problem {
   readonly message: string
 }
 
-type Check = (value: unknown) => string | undefined
+export type Check = (value: unknown) => string | undefined
 
-const key: Check = (value) => problemWithName(value, KEY_BYTES_MAX)
+export const key: Check = (value) => problemWithName(value, KEY_BYTES_MAX)
 const owner: Check = (value) => problemWithName(value, OWNER_BYTES_MAX)
 /** An operation's owner is its type and node together. */
-const anyOwner: Check = (value) => problemWithName(value, OWNER_BYTES_MAX + TYPE_CHARS_MAX + 1)
+export const anyOwner: Check = (value) =>
+  problemWithName(value, OWNER_BYTES_MAX + TYPE_CHARS_MAX + 1)
 const id: Check = (value) => problemWithName(value, ID_BYTES_MAX)
 
 const type: Check = (value) =>
@@ -64,7 +65,7 @@ const mode: Check = (value) =>
   value === 'write' || value === 'read' ? undefined : oneOf(value, ['read', 'write'])
 const coordination: Check = (value) => oneOf(value, ['server', 'client', 'mutex'])
 const reason: Check = (value) => oneOf(value, ['cancelled', 'abandoned'])
-const namespace: Check = (value) => oneOf(value, ['lock', 'operation'])
+export const namespace: Check = (value) => oneOf(value, ['lock', 'operation'])
 const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'must be true or false')
 
 function oneOf(value: unknown, allowed: readonly string[]): string | undefined {
@@ -81,13 +82,13 @@ function problemWithText(value: unknown, bytesMax: number): string | undefined {
 }
 
 /** The problem of a field that must be there. */
-function need(field: string, value: unknown, check: Check): Problem | undefined {
+export function need(field: string, value: unknown, check: Check): Problem | undefined {
   const message = check(value)
   return message === undefined ? undefined : { field, message }
 }
 
 /** The problem of a field that may be absent. */
-function may(field: string, value: unknown, check: Check): Problem | undefined {
+export function may(field: string, value: unknown, check: Check): Problem | undefined {
   return value === undefined ? undefined : need(field, value, check)
 }
 
