@@ -39,19 +39,6 @@ export class RecordWriter {
     return large.subarray(0, length)
   }
 
-  /** How many bytes were written since the last `take`. */
-  get length(): number {
-    return this.#length
-  }
-
-  /** As `take`, copied to a place in other bytes: cheaper than a view where records are short. */
-  takeTo(target: Uint8Array, at: number): void {
-    const buffer = this.#buffer
-    const length = this.#length
-    for (let index = 0; index < length; index += 1) target[at + index] = buffer[index] as number
-    this.#length = 0
-  }
-
   byte(value: number): void {
     this.#reserve(1)
     this.#buffer[this.#length] = value
