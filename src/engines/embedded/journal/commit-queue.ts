@@ -1,6 +1,5 @@
 import type { LockError } from '../../../engine/errors/errors.ts'
-import { Batch } from './batch.ts'
-import { assertRecordFits } from './frame-builder.ts'
+import { assertRecordFits, FrameBuilder } from './frame-builder.ts'
 import { toWriteFailed } from './journal-errors.ts'
 import { BATCH_FULL_BYTES, POOLED_BUFFER_BYTES } from './journal-limits.ts'
 import type { LogFile } from './log-file.ts'
@@ -23,6 +22,30 @@ const FIRST_BUFFER_BYTES = 4096
 const MANY_RECORDS = 16
 /** One batch is in flight while another gathers. */
 const POOLED_BUFFERS = 2
+
+/** Records that are written and synced together, and the one promise that all of them share. */
+class Batch {
+  readonly log: LogFile
+  readonly frame: FrameBuilder
+  readonly settled: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+
+  constructor(log: LogFile, number: number, buffer: Buffer) {
+    this.log = log
+    this.frame = new FrameBuilder({ number, salt: log.salt, buffer })
+    let resolve!: () => void
+    let reject!: (error: Error) => void
+    this.settled = new Promise((onResolve, onReject) => {
+      resolve = onResolve
+      reject = onReject
+    })
+    this.resolve = resolve
+    this.reject = reject
+    // A caller may append a record and not wait for it; that must not end the process.
+    this.settled.catch(() => {})
+  }
+}
 
 /**
  * Group commit. Records gather in a batch; the batch is closed at the end of the turn, or later

@@ -181,7 +181,7 @@ export class Journal {
     })
   }
 
-  /** Never rejects. */
+  /** Never rejects. After a failure nothing is lost: the next try is when the log has grown by as much again. */
   async #compact(): Promise<void> {
     try {
       await this.#replaceLogs()
@@ -190,7 +190,6 @@ export class Journal {
       this.#compactAboveBytes = this.#logBytes() + this.#allowedBytes()
       this.#compactionFailures += 1
       this.#lastCompactionError = describeFailure(error)
-      this.#owner.compactionFailed?.(error)
     }
   }
 

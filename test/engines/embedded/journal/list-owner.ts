@@ -6,7 +6,6 @@ import type { JournalOwner } from '../../../../src/engines/embedded/journal/owne
  */
 export class ListOwner implements JournalOwner {
   readonly list: string[] = []
-  readonly compactionErrors: unknown[] = []
 
   push(text: string): void {
     this.list.push(text)
@@ -26,9 +25,5 @@ export class ListOwner implements JournalOwner {
     const middle = Math.floor(this.list.length / 2)
     const halves = [this.list.slice(0, middle), this.list.slice(middle)]
     return halves.map((half) => Buffer.from(JSON.stringify(half)))
-  }
-
-  compactionFailed(error: unknown): void {
-    this.compactionErrors.push(error)
   }
 }

@@ -10,7 +10,6 @@ const CHUNK_BYTES = 33 * 1024
  */
 export class PairOwner implements JournalOwner {
   readonly #cells = Array.from({ length: KEYS }, () => 0)
-  readonly compactionErrors: unknown[] = []
 
   /** The records that lead to this state, from the first. */
   get list(): string[] {
@@ -41,10 +40,6 @@ export class PairOwner implements JournalOwner {
     for (let key = 0; key < KEYS; key++) {
       yield Buffer.from(`${key}=${this.#cells[key]}`.padEnd(CHUNK_BYTES))
     }
-  }
-
-  compactionFailed(error: unknown): void {
-    this.compactionErrors.push(error)
   }
 
   #set(value: number): void {

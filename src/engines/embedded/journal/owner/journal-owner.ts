@@ -18,10 +18,4 @@ export interface JournalOwner {
    * those which say what is added.
    */
   snapshot(): Iterable<Uint8Array>
-
-  /**
-   * A compaction did not succeed. Nothing is lost and appends go on; it is tried again when the log
-   * has grown by as much again.
-   */
-  compactionFailed?(error: unknown): void
 }
