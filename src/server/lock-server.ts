@@ -30,7 +30,6 @@ import { OperationFeed } from './operations/operation-feed.ts'
 import { ReferenceClaims } from './operations/reference-claims.ts'
 import { StreamSessions } from './sessions/stream-sessions.ts'
 import { HeldRequests } from './sessions/held-requests.ts'
-import { RefusalDetails } from './sessions/refusal-details.ts'
 
 export interface LockServerOptions {
   /** Opened and closed by the caller. */
@@ -179,7 +178,6 @@ function createContext(options: LockServerOptions): ServerContext {
     metrics,
     access: createAccess({ engine, clock, limits, metrics }, choices),
     held: new HeldRequests((onOver) => clock.setTimer(sessionGraceMs, onOver)),
-    refusals: new RefusalDetails(clock),
     streams: new OpenStreams(limits.streams),
     operations: new OperationFeed(events, settings.coordination),
     references: new ReferenceClaims(engine, settings.coordination),

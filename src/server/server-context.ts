@@ -13,7 +13,6 @@ import type { OperationFeed } from './operations/operation-feed.ts'
 import type { ReferenceClaims } from './operations/reference-claims.ts'
 import type { StreamSessions } from './sessions/stream-sessions.ts'
 import type { HeldRequests } from './sessions/held-requests.ts'
-import type { RefusalDetails } from './sessions/refusal-details.ts'
 
 /** What everything inside one server shares. */
 export interface ServerContext {
@@ -38,8 +37,6 @@ export interface ServerContext {
   readonly events: EventHub
   /** Requests that are held open while they wait. */
   readonly held: HeldRequests
-  /** What refusals said that a client may ask for again. */
-  readonly refusals: RefusalDetails
   /** Event streams that are open. */
   readonly streams: OpenStreams
   /** How operations end and who is next, for those who listen on a resource. */

@@ -10,12 +10,14 @@ import type { HoldQuota } from './hold-quota.ts'
 import { ANYBODY, type Principal } from './principal.ts'
 import { PrincipalEngine } from './principal-engine.ts'
 import { type KnownNames, PrincipalView } from './principal-view.ts'
+import type { RefusalDetails } from './refusal-details.ts'
 import type { TokenEntry } from './token-file.ts'
 
 export interface AccessOptions {
   readonly engine: LockEngine
   readonly limits: ServerLimits
   readonly holds: HoldQuota
+  readonly refusals: RefusalDetails
   /** Absent where auth is off. */
   readonly authenticator: Authenticator | undefined
   /** Only this machine can reach the server, so only its own names are answered to. */

@@ -5,6 +5,7 @@ import { Access } from './access.ts'
 import { Authenticator } from './authenticator.ts'
 import { HoldQuota } from './hold-quota.ts'
 import { isLoopback } from './loopback.ts'
+import { RefusalDetails } from './refusal-details.ts'
 import type { TokenEntry } from './token-file.ts'
 
 export interface AccessChoices {
@@ -45,6 +46,7 @@ export function createAccess(
     engine,
     limits,
     holds: new HoldQuota({ engine, limit: limits.holds, nowMs: () => clock.nowMs() }),
+    refusals: new RefusalDetails(clock),
     authenticator: tokens === undefined ? undefined : new Authenticator(tokens),
     isLoopbackOnly: isLoopback(host),
     audit,

@@ -26,6 +26,7 @@ import { LimitCheck } from './limit-check.ts'
 import { listByRights } from './list-by-rights.ts'
 import type { Principal } from './principal.ts'
 import type { PrincipalView } from './principal-view.ts'
+import type { RefusalDetails } from './refusal-details.ts'
 import { showOutcome } from './show-outcome.ts'
 import { showInspect, showStanding } from './show-reply.ts'
 import { storeCommand } from './store-command.ts'
@@ -36,6 +37,7 @@ export interface PrincipalEngineParts {
   readonly view: PrincipalView
   readonly limits: ServerLimits
   readonly holds: HoldQuota
+  readonly refusals: RefusalDetails
   readonly audit: AuditLog
   /** Told that there are too many holds to ask for one more. */
   readonly onLimit: (kind: 'lock' | 'operation') => void
@@ -152,21 +154,28 @@ export class PrincipalEngine implements LockEngine {
 
   #askNow(command: Acquire | Begin, options?: ApplyOptions): Answer<Command> {
     const answer = this.#give(command, options)
-    if (answer instanceof Promise) return this.#await(answer)
-    this.#parts.holds.answered(this.#parts.principal.name, mayBeHold(answer))
-    return answer
+    return answer instanceof Promise
+      ? this.#await(command, answer)
+      : this.#answered(command, answer)
   }
 
-  async #await(answering: Promise<Outcome>): Promise<Outcome> {
-    const { holds, principal } = this.#parts
-    let isHold = true
+  async #await(command: Acquire | Begin, answering: Promise<Outcome>): Promise<Outcome> {
+    let outcome: Outcome
     try {
-      const outcome = await answering
-      isHold = mayBeHold(outcome)
-      return outcome
-    } finally {
-      holds.answered(principal.name, isHold)
+      outcome = await answering
+    } catch (error) {
+      // It may have been granted.
+      this.#parts.holds.answered(this.#parts.principal.name, true)
+      throw error
     }
+    return this.#answered(command, outcome)
+  }
+
+  #answered(command: Acquire | Begin, outcome: Outcome): Outcome {
+    const { holds, principal, refusals } = this.#parts
+    holds.answered(principal.name, mayBeHold(outcome))
+    if (outcome.kind !== 'refused') return outcome
+    return refusals.complete(principal.name, command, outcome)
   }
 
   /** Asking again, or for one more step of a hold that is there, does not make one more hold. */

@@ -24,8 +24,6 @@ export interface ClientSessionParts {
   readonly graceMs: number
   /** Runs something when the grace of a broken connection has passed. */
   readonly setTimer: (onOver: () => void) => Timer
-  /** A refusal with all that it said the first time: the law remembers only its code. */
-  readonly complete: (command: WaitingCommand, refused: Refused) => Outcome
   /** Told of every error that becomes an answer, or keeps one from being given. */
   readonly onFailure: (error: unknown) => void
   /** Told once, when no client can come back to it any more. */
@@ -306,11 +304,8 @@ export class ClientSession {
   }
 
   #toAnswer(id: number, command: Command, outcome: Outcome): Outcome | undefined {
-    const isWait = command.kind === 'acquire' || command.kind === 'begin'
-    if (outcome.kind !== 'refused' || !isWait) return outcome
-    return outcome.code === 'no_session' && command.session === this.id
-      ? this.#askAnew(id, command, outcome)
-      : this.#parts.complete(command, outcome)
+    const hasEnded = outcome.kind === 'refused' && outcome.code === 'no_session'
+    return hasEnded && this.#isInSession(command) ? this.#askAnew(id, command, outcome) : outcome
   }
 
   /** The session had ended in the engine: it is opened anew, and the command asked again. */

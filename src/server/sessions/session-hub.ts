@@ -8,7 +8,6 @@ import { toErrorAnswer } from '../http/error-answer.ts'
 import { badRequest, HttpError } from '../http/http-error.ts'
 import { refuseUpgrade } from '../http/refuse-upgrade.ts'
 import type { ServerContext } from '../server-context.ts'
-import { nameOf } from './held-requests.ts'
 import { CLOSE_MS_MAX } from './connection-limits.ts'
 import type { Caller } from './session-connection.ts'
 import { SESSION_ROUTE } from './session-route.ts'
@@ -37,8 +36,6 @@ export class SessionHub {
       ...{ clock, socketClock, sessionGraceMs, log },
       metrics: context.metrics.sessions,
       takeWatch: (principal) => context.streams.take(principal),
-      complete: (scope, command, refused) =>
-        context.refusals.complete(`${nameOf({ command, scope })}\n${command.requestId}`, refused),
       onFailure: (error) => this.#onFailure(error),
     })
     this.#unlisten = events.listen(({ event }) => this.#table.onEvent(event))

@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { WatchEvent } from '../../engine/engine.ts'
 import { createError } from '../../engine/errors/errors.ts'
 import { GRACE_MS_MAX, ID_BYTES_MAX } from '../../engine/validation/limits.ts'
-import type { Outcome, Refused } from '../../law/model/outcomes.ts'
-import type { WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { FrameSocket, FrameSocketEvents } from '../../wire/session/frame-socket.ts'
 import { CLOSE_CODES } from '../../wire/session/session-limits.ts'
 import type { Hello } from '../../wire/session/session-message.ts'
@@ -25,12 +23,6 @@ export interface SessionTableParts {
   readonly log: Log
   /** Counts a watch of a principal, or throws where there are too many; returns how to say that it is over. */
   readonly takeWatch: (principal: string | undefined) => () => void
-  /** A refusal with all that it said the first time. */
-  readonly complete: (
-    principal: string | undefined,
-    command: WaitingCommand,
-    refused: Refused,
-  ) => Outcome
   /** Told of every error that becomes an answer, or keeps one from being given. */
   readonly onFailure: (error: unknown) => void
 }
@@ -137,13 +129,12 @@ export class SessionTable {
     return session
   }
 
-  #create(id: string, { principal, engine, view }: Caller): ClientSession {
-    const { clock, socketClock, sessionGraceMs, metrics, log, complete, onFailure } = this.#parts
+  #create(id: string, { engine, view }: Caller): ClientSession {
+    const { clock, socketClock, sessionGraceMs, metrics, log, onFailure } = this.#parts
     const stored = view.toStored(id)
     const session = new ClientSession({
       ...{ id, engine, view, onFailure },
       graceMs: this.#graceMs,
-      complete: (command, refused) => complete(principal.name, command, refused),
       setTimer: (onOver) => clock.setTimer(sessionGraceMs, onOver),
       onEnded: (end) => {
         metrics.ended[end].value += 1

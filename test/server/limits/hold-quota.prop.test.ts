@@ -6,7 +6,9 @@ import { HoldQuota } from '../../../src/server/access/hold-quota.ts'
 import type { Principal } from '../../../src/server/access/principal.ts'
 import { PrincipalEngine } from '../../../src/server/access/principal-engine.ts'
 import { PrincipalView } from '../../../src/server/access/principal-view.ts'
+import { RefusalDetails } from '../../../src/server/access/refusal-details.ts'
 import { DEFAULT_LIMITS } from '../../../src/server/server-limits.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 
 const RUNS = 300
 const HOLDS = 3
@@ -66,7 +68,7 @@ it.each(PRINCIPALS)(
         const holds = new HoldQuota({ engine, limit: HOLDS, nowMs: () => 0 })
         await holds.open()
         const asked = new PrincipalEngine({
-          ...{ engine, principal, holds },
+          ...{ engine, principal, holds, refusals: new RefusalDetails(new VirtualClock()) },
           view: new PrincipalView(principal, () => new Set(['alice'])),
           limits: { ...DEFAULT_LIMITS, holds: HOLDS },
           audit: () => {},
