@@ -27,14 +27,22 @@ export interface AccessOptions {
   readonly onLimit: (kind: 'lock' | 'operation') => void
 }
 
+/** A principal that may come in. */
+export interface Caller {
+  readonly principal: Principal
+  /** The engine as this principal may use it. */
+  readonly engine: LockEngine
+  /** Names and events as it sees them. */
+  readonly view: PrincipalView
+}
+
 const NOBODY: ReadonlySet<string> = new Set()
 
 /** Who asks, and what each may do: the one gate of every request and every session. */
 export class Access {
   readonly #options: AccessOptions
   readonly #known: KnownNames
-  readonly #engines = new WeakMap<Principal, LockEngine>()
-  readonly #views = new WeakMap<Principal, PrincipalView>()
+  readonly #callers = new WeakMap<Principal, Caller>()
 
   constructor(options: AccessOptions) {
     this.#options = options
@@ -51,39 +59,25 @@ export class Access {
   }
 
   /** Throws a 401 or 403 for those who may not. Also for an upgrade to a session. */
-  authenticate(request: IncomingMessage, right: Right): Principal {
+  admit(request: IncomingMessage, right: Right): Caller {
     const { authenticator, isLoopbackOnly } = this.#options
     checkBrowser(request, isLoopbackOnly && authenticator === undefined)
-    if (authenticator === undefined || right === 'open') return ANYBODY
+    if (authenticator === undefined || right === 'open') return this.#callerOf(ANYBODY)
     const principal = authenticator.authenticate(request)
     if (right === 'admin' && principal.role !== 'admin') {
       throw new HttpError(403, 'forbidden', { message: 'this needs the right of an admin' })
     }
-    return principal
+    return this.#callerOf(principal)
   }
 
-  /** The engine as a principal may use it. */
-  engineFor(principal: Principal): LockEngine {
-    let engine = this.#engines.get(principal)
-    if (engine === undefined) {
-      engine = new PrincipalEngine({
-        ...this.#options,
-        principal,
-        view: this.viewOf(principal),
-      })
-      this.#engines.set(principal, engine)
-    }
-    return engine
-  }
-
-  /** Names and events as a principal sees them. */
-  viewOf(principal: Principal): PrincipalView {
-    let view = this.#views.get(principal)
-    if (view === undefined) {
-      view = new PrincipalView(principal, this.#known)
-      this.#views.set(principal, view)
-    }
-    return view
+  #callerOf(principal: Principal): Caller {
+    const known = this.#callers.get(principal)
+    if (known !== undefined) return known
+    const view = new PrincipalView(principal, this.#known)
+    const engine = new PrincipalEngine({ ...this.#options, principal, view })
+    const caller = { principal, engine, view }
+    this.#callers.set(principal, caller)
+    return caller
   }
 
   /** Tokens that are gone are refused from now on; sessions that are open stay. */

@@ -4,8 +4,20 @@ import { ID_BYTES_MAX, OWNER_BYTES_MAX, TTL_MS_MIN } from '../../engine/validati
 import { utf8Length } from '../../engine/validation/names.ts'
 import type { ServerLimits } from '../server-limits.ts'
 
+/** The fields of commands that limits bound. */
+interface Bounded {
+  readonly key?: string | undefined
+  readonly resource?: string | undefined
+  readonly owner?: string | undefined
+  readonly node?: string | undefined
+  readonly party?: string | undefined
+  readonly session?: string | undefined
+  readonly ttlMs?: number | undefined
+  readonly waitMs?: number | undefined
+}
+
 /**
- * What an operator's limits have against a command; the law's own bounds are the engine's business.
+ * What an operator's limits have against a command; the bounds of the contract are the engine's business.
  * `prefixBytes` is what the principal's name takes away from the names that it may give.
  */
 export class LimitCheck {
@@ -21,80 +33,29 @@ export class LimitCheck {
 
   /** Throws an `InvalidArgumentError` that names the field. */
   assert(command: Command): void {
-    switch (command.kind) {
-      case 'acquire':
-        this.#assertLock(command)
-        this.#assertName('party', command.party, this.#sessionBytesMax)
-        this.#assertName('session', command.session, this.#sessionBytesMax)
-        this.#assertTimes(command)
-        return
-      case 'release':
-      case 'cancel':
-        this.#assertLock(command)
-        return
-      case 'renew':
-        this.#assertLock(command)
-        this.#assertTimes(command)
-        return
-      case 'begin':
-        this.#assertOperation(command)
-        this.#assertName('session', command.session, this.#sessionBytesMax)
-        this.#assertTimes(command)
-        return
-      case 'finish':
-      case 'withdraw':
-      case 'unref':
-        this.#assertOperation(command)
-        return
-      case 'open-session':
-      case 'touch-session':
-      case 'close-session':
-        this.#assertName('session', command.session, this.#sessionBytesMax)
-        return
-      case 'force':
-        this.#assertName('key', command.key, this.#limits.key)
-        return
-      case 'sweep':
-    }
-  }
-
-  #assertLock({ key, owner }: { readonly key: string; readonly owner: string }): void {
-    this.#assertName('key', key, this.#limits.key)
-    this.#assertName('owner', owner, this.#ownerBytesMax)
-  }
-
-  #assertOperation({
-    resource,
-    node,
-  }: {
-    readonly resource?: string | undefined
-    node: string
-  }): void {
-    this.#assertName('resource', resource, this.#limits.key)
-    this.#assertName('node', node, this.#ownerBytesMax)
-  }
-
-  /** A wait without a number ends with its connection, so no number bounds it. */
-  #assertTimes({
-    ttlMs,
-    waitMs,
-  }: {
-    readonly ttlMs?: number | undefined
-    waitMs?: number | undefined
-  }): void {
-    const { ttl, wait } = this.#limits
+    const { key: keyBytesMax, ttl, wait } = this.#limits
+    // The owner whose holds an operator ends may be that of another principal.
+    if (command.kind === 'force') return assertName('key', command.key, keyBytesMax)
+    const { key, resource, owner, node, party, session, ttlMs, waitMs } = command as Bounded
+    assertName('key', key, keyBytesMax)
+    assertName('resource', resource, keyBytesMax)
+    assertName('owner', owner, this.#ownerBytesMax)
+    assertName('node', node, this.#ownerBytesMax)
+    assertName('party', party, this.#sessionBytesMax)
+    assertName('session', session, this.#sessionBytesMax)
     if (ttlMs !== undefined && (ttlMs < TTL_MS_MIN || ttlMs > ttl)) {
       throw refuse('ttlMs', `must be from ${TTL_MS_MIN} to ${ttl}`)
     }
+    // A wait without a number ends with its connection, so no number bounds it.
     if (waitMs === undefined || waitMs === Number.POSITIVE_INFINITY) return
     if (waitMs < 0 || waitMs > wait) throw refuse('waitMs', `must be from 0 to ${wait}`)
   }
+}
 
-  /** One UTF-16 unit is at most three bytes; what is no string is the law's to refuse. */
-  #assertName(field: string, value: string | undefined, bytesMax: number): void {
-    if (typeof value !== 'string' || value.length * 3 <= bytesMax) return
-    if (utf8Length(value) > bytesMax) throw refuse(field, `is longer than ${bytesMax} bytes`)
-  }
+/** One UTF-16 unit is at most three bytes; what is no string is the engine's to refuse. */
+function assertName(field: string, value: string | undefined, bytesMax: number): void {
+  if (typeof value !== 'string' || value.length * 3 <= bytesMax) return
+  if (utf8Length(value) > bytesMax) throw refuse(field, `is longer than ${bytesMax} bytes`)
 }
 
 function refuse(field: string, message: string): LockError {

@@ -13,12 +13,14 @@ import type {
   HistoryReply,
   Query,
   ReplyOf,
+  StatsQuery,
   StatsReply,
 } from '../../engine/queries.ts'
 import { HISTORY_SHOWN, QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
 import type { Acquire, Begin, Command, Force } from '../../law/model/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
+import type { Namespace } from '../../law/model/view.ts'
 import type { AuditLog } from '../observe/audit-log.ts'
 import type { ServerLimits } from '../server-limits.ts'
 import type { HoldQuota } from './hold-quota.ts'
@@ -27,9 +29,7 @@ import { listByRights } from './list-by-rights.ts'
 import type { Principal } from './principal.ts'
 import type { PrincipalView } from './principal-view.ts'
 import type { RefusalDetails } from './refusal-details.ts'
-import { showOutcome } from './show-outcome.ts'
-import { showInspect, showStanding } from './show-reply.ts'
-import { storeCommand } from './store-command.ts'
+import { showNames, storeNames } from './rename.ts'
 
 export interface PrincipalEngineParts {
   readonly engine: LockEngine
@@ -41,6 +41,14 @@ export interface PrincipalEngineParts {
   readonly audit: AuditLog
   /** Told that there are too many holds to ask for one more. */
   readonly onLimit: (kind: 'lock' | 'operation') => void
+}
+
+/** What a command or a query may name. */
+interface Named {
+  readonly key?: string | undefined
+  readonly resource?: string | undefined
+  readonly owner?: string | undefined
+  readonly namespace?: Namespace | undefined
 }
 
 /**
@@ -80,35 +88,21 @@ export class PrincipalEngine implements LockEngine {
     const view = this.#view
     if (query.kind === 'stats') return forClients(await this.#engine.read(query))
     if (view.isPlain) return this.#engine.read(query)
-    switch (query.kind) {
-      case 'inspect':
-        this.#assertKey(query.key)
-        return showInspect(view, await this.#engine.read(query))
-      case 'standing': {
-        this.#assertKey(query.key)
-        const { namespace = 'lock' } = query
-        const owner = this.#nameOf(query.owner, namespace)
-        return showStanding(view, await this.#engine.read({ ...query, owner }), namespace)
-      }
-      case 'references': {
-        this.#assertKey(query.resource)
-        const { resource, nodes, unclaimed } = await this.#engine.read(query)
-        const toShown = (node: string): string => view.toShown(node)
-        return { resource, nodes: nodes.map(toShown), unclaimed: unclaimed.map(toShown) }
-      }
-      case 'list': {
-        const owner =
-          query.owner === undefined ? undefined : this.#nameOf(query.owner, query.namespace)
-        const stored = { ...query, owner }
-        const reply =
-          view.rights === undefined
-            ? await this.#engine.read(stored)
-            : await listByRights(this.#engine, stored, view.rights)
-        return { ...reply, locks: reply.locks.map((one) => showInspect(view, one)) }
-      }
-      case 'history':
-        return this.#readHistory(query)
+    const { key, resource, owner, namespace } = query as Named
+    this.#assertKey(key ?? resource)
+    const stored = owner === undefined ? query : { ...query, owner: this.#nameOf(owner, namespace) }
+    return showNames(view, await this.#readAllowed(stored as typeof query), namespace)
+  }
+
+  /** What the principal's rights leave of a reply. */
+  #readAllowed(query: Exclude<Query, StatsQuery>): Promise<ReplyOf<Query>> {
+    const { rights } = this.#view
+    if (rights !== undefined && query.kind === 'list') {
+      return listByRights(this.#engine, query, rights)
     }
+    return rights !== undefined && query.kind === 'history' && query.key === undefined
+      ? this.#readHistory(query)
+      : this.#engine.read(query)
   }
 
   async watch(filter: WatchFilter, listener: WatchListener): Promise<Watching> {
@@ -140,9 +134,9 @@ export class PrincipalEngine implements LockEngine {
     const view = this.#view
     const { holds, principal } = this.#parts
     const phase = holds.phaseOf(principal.name)
-    const outcome = await this.#engine.apply<Command>(storeCommand(view, command), options)
+    const outcome = await this.#engine.apply<Command>(storeNames(view, command), options)
     if (isEndOfHold(command, outcome)) holds.released(principal.name, phase)
-    return showOutcome(view, command, outcome)
+    return showNames(view, outcome, command.kind === 'begin' ? 'operation' : 'lock')
   }
 
   /** Commands on one key keep their order, so there is no waiting here unless the limit is near. */
@@ -223,38 +217,30 @@ export class PrincipalEngine implements LockEngine {
 
   /** Of all keys, the latest thousand ends are looked through for those that may be shown. */
   async #readHistory(query: HistoryQuery): Promise<HistoryReply> {
-    const view = this.#view
-    if (query.key !== undefined) this.#assertKey(query.key)
-    const isPart = query.key === undefined && view.rights !== undefined
-    const { ends } = await this.#engine.read(isPart ? { ...query, limit: QUERY_LIMIT_MAX } : query)
-    const shown = ends
-      .filter(({ key }) => view.mayTouch(key))
-      .map((end) => ({ ...end, owner: view.toShownOwner(end.owner, end.namespace) }))
-    return { ends: isPart ? shown.slice(0, query.limit ?? HISTORY_SHOWN) : shown }
+    const { ends } = await this.#engine.read({ ...query, limit: QUERY_LIMIT_MAX })
+    const allowed = ends.filter(({ key }) => this.#view.mayTouch(key))
+    return { ends: allowed.slice(0, query.limit ?? HISTORY_SHOWN) }
   }
 
   /** An operator may ask about other principals' names; a client's are its own. */
-  #nameOf(owner: string, namespace: 'lock' | 'operation' | undefined): string {
+  #nameOf(owner: string, namespace: Namespace | undefined): string {
     return this.#parts.principal.role === 'admin'
       ? this.#view.toStoredAnyOwner(owner, namespace)
       : this.#view.toStoredOwner(owner, namespace)
   }
 
   #assertRight(command: Command): void {
-    if (command.kind === 'force' || command.kind === 'sweep') this.#assertAdmin()
-    if ('key' in command) this.#assertKey(command.key)
-    else if ('resource' in command && command.resource !== undefined) {
-      this.#assertKey(command.resource)
+    const isOperators = command.kind === 'force' || command.kind === 'sweep'
+    if (isOperators && this.#parts.principal.role !== 'admin') {
+      throw createError('LOCK_FORBIDDEN', 'this needs the right of an admin')
     }
+    const { key, resource } = command as Named
+    this.#assertKey(key ?? resource)
   }
 
-  #assertAdmin(): void {
-    if (this.#parts.principal.role === 'admin') return
-    throw createError('LOCK_FORBIDDEN', 'this needs the right of an admin')
-  }
-
-  #assertKey(key: string): void {
-    if (this.#view.mayTouch(key)) return
+  /** A command or query that names no key concerns none. */
+  #assertKey(key: string | undefined): void {
+    if (key === undefined || this.#view.mayTouch(key)) return
     throw createError('LOCK_FORBIDDEN', 'this token has no right to keys like this one')
   }
 }

@@ -3,16 +3,10 @@ import { createError } from '../../engine/errors/errors.ts'
 import type { Namespace } from '../../law/model/view.ts'
 import { narrow } from './list-by-rights.ts'
 import type { Principal } from './principal.ts'
+import { showNames } from './rename.ts'
 
 /** The names of all principals, which may change while the server runs. */
 export type KnownNames = () => ReadonlySet<string>
-
-interface Named {
-  readonly owner: string
-  readonly node?: string | undefined
-  readonly session?: string | undefined
-  readonly requestId?: string | undefined
-}
 
 /**
  * The engine's names as one principal sees and says them. Its owners, nodes and sessions are stored as
@@ -88,24 +82,11 @@ export class PrincipalView {
     return mapOwner(owner, namespace, (name) => this.toShown(name))
   }
 
-  /** The names of anything that has an owner: a holder, a waiter, an event. */
-  showNames(named: Named, namespace: Namespace): Named {
-    const { owner, node, session, requestId } = named
-    const shown = this.toShownOwner(owner, namespace)
-    return {
-      owner: shown,
-      ...(node === undefined ? {} : { node: this.toShown(node) }),
-      ...(session === undefined ? {} : { session: this.toShown(session) }),
-      // An operation that was given no request id has its owner for one.
-      ...(requestId === undefined ? {} : { requestId: requestId === owner ? shown : requestId }),
-    }
-  }
-
   /** An event as this principal may hear of it; `undefined` where it may not. */
   showEvent(event: WatchEvent): WatchEvent | undefined {
     if (this.isPlain || event.kind === 'reset') return event
     if (!this.mayTouch(event.key)) return undefined
-    return { ...event, ...this.showNames(event, event.namespace) }
+    return showNames(this, event)
   }
 }
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LockEngine, WatchEvent } from '../../engine/engine.ts'
+import type { LockEngine } from '../../engine/engine.ts'
+import type { Caller } from '../access/access.ts'
 import type { Principal } from '../access/principal.ts'
+import type { PrincipalView } from '../access/principal-view.ts'
 import type { ServerContext } from '../server-context.ts'
 import { badRequest } from './http-error.ts'
 
@@ -8,9 +10,7 @@ export interface ExchangeParts {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly context: ServerContext
-  readonly principal: Principal
-  /** The engine as this principal may use it. */
-  readonly engine: LockEngine
+  readonly caller: Caller
   readonly parameters: Readonly<Record<string, string>>
   /** What follows the question mark. */
   readonly search: string
@@ -23,7 +23,9 @@ export class Exchange {
   readonly response: ServerResponse
   readonly context: ServerContext
   readonly principal: Principal
+  /** The engine as this principal may use it. */
   readonly engine: LockEngine
+  readonly view: PrincipalView
   readonly parameters: Readonly<Record<string, string>>
   /** Parsed JSON, for the methods that have a body. */
   readonly body: unknown
@@ -34,8 +36,9 @@ export class Exchange {
     this.request = parts.request
     this.response = parts.response
     this.context = parts.context
-    this.principal = parts.principal
-    this.engine = parts.engine
+    this.principal = parts.caller.principal
+    this.engine = parts.caller.engine
+    this.view = parts.caller.view
     this.parameters = parts.parameters
     this.body = parts.body
     this.#search = parts.search
@@ -49,11 +52,6 @@ export class Exchange {
   /** A client that has gone is not answered. */
   get isGone(): boolean {
     return this.response.destroyed || this.request.socket.destroyed
-  }
-
-  /** An event as this principal may hear of it; `undefined` if it may not. */
-  showEvent(event: WatchEvent): WatchEvent | undefined {
-    return this.context.access.viewOf(this.principal).showEvent(event)
   }
 
   send(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Principal } from '../access/principal.ts'
+import type { Caller } from '../access/access.ts'
 import { RequestLine } from '../observe/request-line.ts'
 import type { ServerContext } from '../server-context.ts'
 import { toErrorAnswer } from './error-answer.ts'
@@ -38,9 +38,9 @@ export class RequestHandler {
     try {
       const match = find(router, request.method ?? '', path)
       ;({ route } = match)
-      const principal = context.access.authenticate(request, route.access)
-      if (line !== undefined) line.who = principal.name
-      this.#read({ request, response, search, principal, match })
+      const caller = context.access.admit(request, route.access)
+      if (line !== undefined) line.who = caller.principal.name
+      this.#read({ request, response, search, caller, match })
     } catch (error) {
       this.#fail(route, response, error)
     }
@@ -59,12 +59,11 @@ export class RequestHandler {
     })
   }
 
-  #run({ request, response, search, principal, match }: Call, body: unknown): void {
+  #run({ request, response, search, caller, match }: Call, body: unknown): void {
     const { context } = this.#parts
     const { route, parameters } = match
     try {
-      const engine = context.access.engineFor(principal)
-      const parts = { request, response, context, principal, engine, parameters, search, body }
+      const parts = { request, response, context, caller, parameters, search, body }
       const exchange = new Exchange(parts)
       const handled = route.handle(exchange, readFields(route.fields, exchange))
       if (handled === undefined) this.#count(route, response)
@@ -96,7 +95,7 @@ interface Call {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly search: string
-  readonly principal: Principal
+  readonly caller: Caller
   readonly match: RouteMatch
 }
 

@@ -78,7 +78,7 @@ async function listen(
 ): Promise<EventStream | undefined> {
   const { context } = exchange
   const { resource, node, session } = listener
-  const view = context.access.viewOf(exchange.principal)
+  const { view } = exchange
   const looking = { subject: listener, view }
   const subscription = new OperationSubscription(listener, view, context.references)
   const opened: { stream?: EventStream } = {}

@@ -62,12 +62,12 @@ function feed(exchange: Exchange, show: Show): EventStream | undefined {
 type Show = (numbered: NumberedEvent) => StreamEvent | undefined
 
 function showFor(exchange: Exchange, { prefix, namespace }: Asked<typeof QUERY>): Show {
-  exchange.context.access.viewOf(exchange.principal).assertPrefix(prefix ?? '')
+  exchange.view.assertPrefix(prefix ?? '')
   return ({ id, event }) => {
     if (event.kind === 'reset') return toReset(id, event.atMs)
     if (prefix !== undefined && !event.key.startsWith(prefix)) return undefined
     if (namespace !== undefined && event.namespace !== namespace) return undefined
-    const shown = exchange.showEvent(event)
+    const shown = exchange.view.showEvent(event)
     return shown === undefined ? undefined : { id, data: writeEvent(shown, id) }
   }
 }

@@ -1,4 +1,3 @@
-import type { LockEngine } from '../../engine/engine.ts'
 import type { FrameSocket, FrameSocketEvents } from '../../wire/session/frame-socket.ts'
 import { FrameSender } from '../../wire/session/frame-sender.ts'
 import { type FrameReceiver, readClientFrame } from '../../wire/session/message-codec.ts'
@@ -10,8 +9,7 @@ import {
 } from '../../wire/session/session-limits.ts'
 import type { ClientMessage, Hello, ServerMessage } from '../../wire/session/session-message.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
-import type { Principal } from '../access/principal.ts'
-import type { PrincipalView } from '../access/principal-view.ts'
+import type { Caller } from '../access/access.ts'
 import type { SessionMetrics } from '../observe/session-metrics.ts'
 import type { ClientSession } from './client-session.ts'
 import {
@@ -22,13 +20,6 @@ import {
 } from './connection-limits.ts'
 import { toFailed } from './failure.ts'
 import { SessionWatches } from './session-watches.ts'
-
-/** Who is at the other end of a connection, and what it may use. */
-export interface Caller {
-  readonly principal: Principal
-  readonly engine: LockEngine
-  readonly view: PrincipalView
-}
 
 export interface SessionConnectionParts {
   readonly caller: Caller

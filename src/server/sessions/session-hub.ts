@@ -7,9 +7,9 @@ import { CLIENT_FRAME_BYTES_MAX } from '../../wire/session/session-limits.ts'
 import { toErrorAnswer } from '../http/error-answer.ts'
 import { badRequest, HttpError } from '../http/http-error.ts'
 import { refuseUpgrade } from '../http/refuse-upgrade.ts'
+import type { Caller } from '../access/access.ts'
 import type { ServerContext } from '../server-context.ts'
 import { CLOSE_MS_MAX } from './connection-limits.ts'
-import type { Caller } from './session-connection.ts'
 import { SESSION_ROUTE } from './session-route.ts'
 import { SessionTable } from './session-table.ts'
 
@@ -67,8 +67,7 @@ export class SessionHub {
   #admit(request: IncomingMessage): Caller {
     const { access } = this.#context
     if (request.method !== 'GET') throw wrongMethod()
-    const principal = access.authenticate(request, SESSION_ROUTE.access)
-    return { principal, engine: access.engineFor(principal), view: access.viewOf(principal) }
+    return access.admit(request, SESSION_ROUTE.access)
   }
 
   #refuse(request: IncomingMessage, socket: Duplex, error: unknown): void {

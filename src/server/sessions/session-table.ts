@@ -7,11 +7,12 @@ import { CLOSE_CODES } from '../../wire/session/session-limits.ts'
 import type { Hello } from '../../wire/session/session-message.ts'
 import type { Clock, Timer } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
+import type { Caller } from '../access/access.ts'
 import type { Log } from '../observe/log.ts'
 import type { SessionMetrics } from '../observe/session-metrics.ts'
 import { ClientSession } from './client-session.ts'
 import { HEARTBEAT_MS_MAX, HEARTBEATS_PER_GRACE, WIND_UP_MS_MAX } from './connection-limits.ts'
-import { type Caller, SessionConnection } from './session-connection.ts'
+import { SessionConnection } from './session-connection.ts'
 
 export interface SessionTableParts {
   /** Of graces. */
