@@ -29,7 +29,7 @@ import { OpenStreams } from './observe/open-streams.ts'
 import { OperationFeed } from './operations/operation-feed.ts'
 import { ReferenceClaims } from './operations/reference-claims.ts'
 import { StreamSessions } from './sessions/stream-sessions.ts'
-import { HeldRequests } from './sessions/held-requests.ts'
+import { HeldExchanges } from './sessions/held-exchanges.ts'
 
 export interface LockServerOptions {
   /** Opened and closed by the caller. */
@@ -177,7 +177,7 @@ function createContext(options: LockServerOptions): ServerContext {
     failures: new FailureReport({ log, metrics, socketClock }),
     metrics,
     access: createAccess({ engine, clock, limits, metrics }, choices),
-    held: new HeldRequests((onOver) => clock.setTimer(sessionGraceMs, onOver)),
+    held: new HeldExchanges((onOver) => clock.setTimer(sessionGraceMs, onOver)),
     streams: new OpenStreams(limits.streams),
     operations: new OperationFeed(events, settings.coordination),
     references: new ReferenceClaims(engine, settings.coordination),

@@ -12,7 +12,7 @@ import type { OpenStreams } from './observe/open-streams.ts'
 import type { OperationFeed } from './operations/operation-feed.ts'
 import type { ReferenceClaims } from './operations/reference-claims.ts'
 import type { StreamSessions } from './sessions/stream-sessions.ts'
-import type { HeldRequests } from './sessions/held-requests.ts'
+import type { HeldExchanges } from './sessions/held-exchanges.ts'
 
 /** What everything inside one server shares. */
 export interface ServerContext {
@@ -35,8 +35,8 @@ export interface ServerContext {
   readonly sessionGraceMs: number
   /** Every change of the engine, told to streams, sessions, metrics. */
   readonly events: EventHub
-  /** Requests that are held open while they wait. */
-  readonly held: HeldRequests
+  /** HTTP requests that are held open while they wait. */
+  readonly held: HeldExchanges
   /** Event streams that are open. */
   readonly streams: OpenStreams
   /** How operations end and who is next, for those who listen on a resource. */

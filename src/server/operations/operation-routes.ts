@@ -7,7 +7,6 @@ import { badRequest } from '../http/http-error.ts'
 import { createRoute, type Route } from '../http/route.ts'
 import { answer } from '../openapi/schema-words.ts'
 import type { ServerContext } from '../server-context.ts'
-import { askAndHold } from '../sessions/ask-and-hold.ts'
 import { toLockAnswer, toUnlockAnswer } from '../routes/lock-answer.ts'
 
 const WORK = {
@@ -81,7 +80,7 @@ async function lock(exchange: Exchange, asked: Asked<typeof LOCK>): Promise<void
   }
   // A client that named its request or its session can come back for what it was waiting for.
   const isNamed = asked.requestId !== undefined || asked.session !== undefined
-  const outcome = await askAndHold(exchange, begin, isNamed)
+  const outcome = await context.held.ask(exchange, begin, isNamed)
   if (outcome.kind === 'granted') context.operations.claim(asked.resource, outcome.token)
   const { status, body } = toLockAnswer(outcome as OutcomeOf<Begin>)
   exchange.send(status, body)

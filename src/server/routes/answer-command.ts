@@ -5,7 +5,6 @@ import { writeOutcome } from '../../wire/json/outcome-body.ts'
 import { writeOutcomeText } from '../../wire/json/outcome-text.ts'
 import { isToBeRemembered } from '../http/idempotency-cache.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { askAndHold } from '../sessions/ask-and-hold.ts'
 
 /** Applies a command that does not wait, and answers. */
 export function answerCommand(exchange: Exchange, command: Command): Promise<void> | void {
@@ -26,7 +25,7 @@ export function answerWait(
   command: Acquire | Begin,
   isNamed: boolean,
 ): Promise<void> | void {
-  return answerWith(exchange, command, askAndHold(exchange, command, isNamed))
+  return answerWith(exchange, command, exchange.context.held.ask(exchange, command, isNamed))
 }
 
 function answerWith(

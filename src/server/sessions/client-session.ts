@@ -11,8 +11,8 @@ import type { ServerMessage } from '../../wire/session/session-message.ts'
 import type { Timer } from '../../time/clock.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
 import type { SessionEnd } from '../observe/session-metrics.ts'
-import { withdraw } from './withdraw.ts'
 import { toFailed } from './failure.ts'
+import { type HeldRequest, HeldRequests } from './held-requests.ts'
 import { LawSession } from './law-session.ts'
 import type { SessionConnection } from './session-connection.ts'
 
@@ -30,10 +30,8 @@ export interface ClientSessionParts {
   readonly onEnded: (end: SessionEnd) => void
 }
 
-/** A request that is held open while it waits. */
-interface OpenWait {
-  readonly id: number
-  readonly command: WaitingCommand
+/** A request that waits, by the id that the client gave it. */
+interface SessionWait extends HeldRequest<number> {
   /** The connection that asked for it. */
   readonly attachment: number
 }
@@ -59,9 +57,7 @@ export class ClientSession {
   readonly heartbeats: Set<SessionConnection> = new Set()
   readonly #parts: ClientSessionParts
   readonly #engine: LockEngine
-  /** By the id of the request. */
-  readonly #waits: (OpenWait | undefined)[] = []
-  #waiting = 0
+  readonly #held = new HeldRequests<number, SessionWait>()
   #connection: SessionConnection | undefined
   /** Counts the connections. An answer goes to the connection that has asked, or nowhere. */
   #attachment = 0
@@ -125,7 +121,7 @@ export class ClientSession {
 
   command(id: number, command: Command): void {
     if (this.#isOver || this.#isFull(id)) return
-    if (this.#waiting > 0) this.#takeOver(id, command)
+    if (this.#held.size > 0) this.#takeOver(id, command)
     if (this.#gate !== undefined) this.#pass(this.#gate, id, command)
     else if (!this.law.isOpen && this.#isInSession(command)) this.#openFor(id, command)
     else this.#apply(id, command)
@@ -174,7 +170,7 @@ export class ClientSession {
   /** The server stops. Nothing is withdrawn because of it: clients go on with the next server. */
   stop(): void {
     this.#isOver = true
-    this.#waits.length = 0
+    this.#held.clear()
     this.#grace?.cancel()
   }
 
@@ -189,13 +185,12 @@ export class ClientSession {
 
   /** Give up what was asked for by this connection and those before it. */
   async #withdrawUpTo(attachment: number, reason: CancelReason): Promise<void> {
-    const left = this.#waits.filter((wait) => wait !== undefined && wait.attachment <= attachment)
-    const commands = left.flatMap((wait) => (wait && this.#drop(wait) ? wait.command : []))
-    await Promise.all(commands.map((command) => withdraw(this.#engine, command, reason)))
+    const left = this.#held.all().filter((wait) => wait.attachment <= attachment)
+    await Promise.all(left.map((wait) => this.#held.withdraw(wait, reason)))
   }
 
   #isFull(id: number): boolean {
-    if (this.#pending + this.#waiting < OPEN_REQUESTS_MAX) return false
+    if (this.#pending + this.#held.size < OPEN_REQUESTS_MAX) return false
     const message = `more than ${OPEN_REQUESTS_MAX} requests of one session are open`
     this.#fail(id, createError('LOCK_LIMIT', message))
     return true
@@ -226,12 +221,12 @@ export class ClientSession {
 
   /** A wait that is asked for again, on a newer connection, belongs to that. */
   #takeOver(id: number, command: Command): void {
-    const wait = this.#waits[id]
+    const wait = this.#held.get(id)
     if (wait === undefined) return
     if (wait.attachment === this.#attachment) throw new ProtocolError(`the id ${id} is in use`)
-    this.#drop(wait)
     const isSame = isHeldOpen(command) && nameOfWait(command) === nameOfWait(wait.command)
-    if (!isSame) void withdraw(this.#engine, wait.command, 'abandoned')
+    if (isSame) this.#held.drop(wait)
+    else void this.#held.withdraw(wait, 'abandoned')
   }
 
   #apply(id: number, command: Command): void {
@@ -242,30 +237,21 @@ export class ClientSession {
   }
 
   #wait(id: number, command: WaitingCommand, answer: Promise<Outcome>): void {
-    const wait = { id, command, attachment: this.#attachment }
-    this.#waits[id] = wait
-    this.#waiting += 1
+    const wait = { key: id, engine: this.#engine, command, attachment: this.#attachment }
+    this.#held.hold(wait)
     answer.then(
       (outcome) => {
         const isAttached = this.#isAttached(wait.attachment)
         // A grant that cannot be told is withdrawn unless the client asks again.
         if (!isAttached && outcome.kind === 'granted') return
-        if (this.#drop(wait) && isAttached) this.#answer(id, command, outcome)
+        if (this.#held.drop(wait) && isAttached) this.#answer(id, command, outcome)
       },
       (error: unknown) => {
-        if (!this.#drop(wait)) return
+        if (!this.#held.drop(wait)) return
         if (this.#isAttached(wait.attachment)) this.#fail(id, error)
         else this.#parts.onFailure(error)
       },
     )
-  }
-
-  /** False if it was asked for again, or withdrawn. */
-  #drop(wait: OpenWait): boolean {
-    if (this.#waits[wait.id] !== wait) return false
-    this.#waits[wait.id] = undefined
-    this.#waiting -= 1
-    return true
   }
 
   #isAttached(attachment: number): boolean {
