@@ -164,7 +164,7 @@ function createContext(options: LockServerOptions): ServerContext {
     coordination,
     nowMs: () => clock.nowMs(),
   })
-  events.listen(({ event }) => metrics.hear(event))
+  events.listen((event) => metrics.hear(event))
   return {
     engine,
     clock,

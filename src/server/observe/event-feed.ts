@@ -1,13 +1,15 @@
-import type { EventHub, NumberedEvent } from './event-hub.ts'
-import type { EventStream, StreamEvent } from './event-stream.ts'
+import type { WatchEvent } from '../../engine/engine.ts'
+import { writeEvent } from '../../wire/json/event-body.ts'
+import type { EventHub } from './event-hub.ts'
+import type { EventStream } from './event-stream.ts'
 
 export interface EventFeedOptions {
   readonly hub: EventHub
   readonly stream: EventStream
-  /** What is sent of an event; `undefined` for one that this listener does not hear of. */
-  readonly show: (numbered: NumberedEvent) => StreamEvent | undefined
-  /** What is sent when events were missed, at this place. */
-  readonly showReset: (id: string) => StreamEvent
+  /** An event as this listener may hear of it; `undefined` for one that it does not. */
+  readonly show: (event: WatchEvent) => WatchEvent | undefined
+  /** The time of day. */
+  readonly wallMs: () => number
 }
 
 /** After this many events that were not for this listener it is told where the stream stands. */
@@ -16,66 +18,58 @@ const SKIPPED_MAX = 1_024
 /** Sends a stream what the hub tells, from a given event on, as fast as the client takes it. */
 export class EventFeed {
   readonly #options: EventFeedOptions
-  #place: string | NumberedEvent = ''
   #skipped = 0
   #isCatchingUp = false
 
   constructor(options: EventFeedOptions) {
     this.#options = options
     const { hub, stream } = options
+    const hear = (event: WatchEvent, number: number): void => {
+      if (!this.#isCatchingUp) this.#tell(event, number)
+    }
     stream.onClose(hub.follow())
-    stream.onClose(hub.listen((numbered) => this.#hear(numbered)))
+    stream.onClose(hub.listen(hear))
   }
 
   /** Starts after the event with this id; with what comes next where none is given. */
   start(afterId: string | undefined): void {
     const { hub, stream } = this.#options
-    if (afterId === undefined) {
-      const id = hub.lastId
-      this.#place = id
-      stream.send({ id })
-    } else {
-      this.#place = afterId
-      void this.#catchUp()
-    }
+    if (afterId === undefined) stream.send({ id: hub.lastId })
+    else void this.#catchUp(afterId)
   }
 
-  #hear(numbered: NumberedEvent): void {
-    if (!this.#isCatchingUp) this.#tell(numbered)
+  #tell(event: WatchEvent, number: number): void {
+    const { hub, stream, show } = this.#options
+    const shown = show(event)
+    this.#skipped = shown === undefined ? this.#skipped + 1 : 0
+    if (shown !== undefined) this.#send(shown, hub.idOf(number))
+    else if (this.#skipped % SKIPPED_MAX === 0) stream.send({ id: hub.idOf(number) })
   }
 
-  #tell(numbered: NumberedEvent): void {
-    const { stream, show } = this.#options
-    const event = show(numbered)
-    this.#place = numbered
-    this.#skipped = event === undefined ? this.#skipped + 1 : 0
-    if (event !== undefined) stream.send(event)
-    else if (this.#skipped % SKIPPED_MAX === 0) stream.send({ id: numbered.id })
+  #send(event: WatchEvent, id: string): void {
+    const name = event.kind === 'reset' ? 'reset' : undefined
+    this.#options.stream.send({ id, event: name, data: writeEvent(event, id) })
   }
 
   /** What comes meanwhile is kept by the hub; if that forgets it, the listener is told so. */
-  async #catchUp(): Promise<void> {
-    const { hub, stream, showReset } = this.#options
+  async #catchUp(afterId: string): Promise<void> {
+    const { hub, stream, wallMs } = this.#options
+    let place = afterId
     this.#isCatchingUp = true
     while (stream.isOpen) {
-      const missed = hub.since(idOf(this.#place))
+      const missed = hub.since(place)
       if (missed === undefined) {
-        const id = hub.lastId
-        this.#place = id
-        stream.send(showReset(id))
+        this.#send({ kind: 'reset', id: 0, atMs: wallMs() }, hub.lastId)
         break
       }
       if (missed.length === 0) break
-      for (const numbered of missed) {
-        this.#tell(numbered)
+      for (const { number, event } of missed) {
+        this.#tell(event, number)
+        place = hub.idOf(number)
         if (stream.isFull) break
       }
       await stream.drained()
     }
     this.#isCatchingUp = false
   }
-}
-
-function idOf(place: string | NumberedEvent): string {
-  return typeof place === 'string' ? place : place.id
 }

@@ -1,13 +1,12 @@
 import type { LockEngine, WatchEvent, Watching } from '../../engine/engine.ts'
 
-/** An event with its place in this server's row of events. */
+/** An event that was kept, with its place in this server's row of events. */
 export interface NumberedEvent {
-  /** Opaque to clients; names this life of this server and the place in it. */
-  readonly id: string
+  readonly number: number
   readonly event: WatchEvent
 }
 
-export type HubListener = (numbered: NumberedEvent) => void
+export type HubListener = (event: WatchEvent, number: number) => void
 
 export interface EventHubOptions {
   /** A name that no other life of any server has, so that ids of another life are noticed. */
@@ -30,7 +29,7 @@ export class EventHub {
   readonly #options: EventHubOptions
   readonly #listeners = new Set<HubListener>()
   /** The latest events, in a ring; absent while none are kept. */
-  #recent: NumberedEvent[] | undefined
+  #recent: WatchEvent[] | undefined
   /** The last event that came before the first one that was kept. */
   #before = 0
   #followers = 0
@@ -53,7 +52,12 @@ export class EventHub {
 
   /** The id of the latest event: what comes after it is new. */
   get lastId(): string {
-    return toId(this.#options.life, this.#last)
+    return this.idOf(this.#last)
+  }
+
+  /** Of the event with this number. Opaque to clients; names this life of this server and the place in it. */
+  idOf(number: number): string {
+    return `${this.#options.life}-${number}`
   }
 
   /** Returns how to stop. */
@@ -90,48 +94,26 @@ export class EventHub {
     }
     const missed: NumberedEvent[] = []
     for (let next = number + 1; next <= this.#last; next += 1) {
-      missed.push(recent[this.#placeOf(next)] as NumberedEvent)
+      missed.push({ number: next, event: recent[this.#placeOf(next)] as WatchEvent })
     }
     return missed
   }
 
   #tell(event: WatchEvent): void {
     this.#last += 1
-    const numbered = new Numbered(this.#options.life, this.#last, event)
-    if (this.#recent !== undefined) this.#keep(numbered, this.#recent)
-    for (const listener of this.#listeners) listener(numbered)
+    if (this.#recent !== undefined) this.#keep(event, this.#recent)
+    for (const listener of this.#listeners) listener(event, this.#last)
   }
 
-  #keep(numbered: NumberedEvent, recent: NumberedEvent[]): void {
+  #keep(event: WatchEvent, recent: WatchEvent[]): void {
     const { nowMs } = this.#options
     if (this.#followers === 0 && nowMs() - this.#leftAtMs > COME_BACK_MS) this.#recent = undefined
-    else recent[this.#placeOf(this.#last)] = numbered
+    else recent[this.#placeOf(this.#last)] = event
   }
 
   #placeOf(number: number): number {
     return (number - this.#before - 1) % this.#options.kept
   }
-}
-
-/** Its id is made only for those who ask for it: most events go by without. */
-class Numbered implements NumberedEvent {
-  readonly event: WatchEvent
-  readonly #life: string
-  readonly #number: number
-
-  constructor(life: string, number: number, event: WatchEvent) {
-    this.event = event
-    this.#life = life
-    this.#number = number
-  }
-
-  get id(): string {
-    return toId(this.#life, this.#number)
-  }
-}
-
-function toId(life: string, number: number): string {
-  return `${life}-${number}`
 }
 
 function splitId(id: string): readonly [life: string, number: number] {

@@ -1,6 +1,7 @@
+import type { WatchEvent } from '../../engine/engine.ts'
 import type { Coordination } from '../../law/model/settings.ts'
 import type { EventHub, NumberedEvent } from '../observe/event-hub.ts'
-import { type OperationNews, toNews } from './operation-news.ts'
+import { type OperationNews, type StreamedEvent, toNews } from './operation-news.ts'
 import { UnclaimedGrants } from './unclaimed-grants.ts'
 
 export type NewsListener = (news: OperationNews) => void
@@ -15,12 +16,12 @@ export class OperationFeed {
   readonly #coordination: Coordination
   readonly #listeners = new Map<string, Set<NewsListener>>()
   readonly #unclaimed = new UnclaimedGrants()
-  #batch: NumberedEvent[] = []
+  #batch: StreamedEvent[] = []
 
   constructor(hub: EventHub, coordination: Coordination) {
     this.#hub = hub
     this.#coordination = coordination
-    hub.listen((numbered) => this.#take(numbered))
+    hub.listen((event, number) => this.#take(event, number))
   }
 
   /** The id of the latest event: what comes after it is new. */
@@ -44,8 +45,14 @@ export class OperationFeed {
 
   /** The news of a resource after an event, oldest first; `undefined` when they are no longer known. */
   since(id: string, resource: string): readonly OperationNews[] | undefined {
-    const missed = this.#hub.since(id)
-    return missed && toNews(missed.filter(isAbout(resource)), this.#coordination)
+    const missed = this.#hub.since(id)?.filter(isAbout(resource))
+    return (
+      missed &&
+      toNews(
+        missed.map((one) => this.#streamed(one)),
+        this.#coordination,
+      )
+    )
   }
 
   /** The holder of a resource has been told of its grant in an answer. */
@@ -56,16 +63,20 @@ export class OperationFeed {
   /** The grant of a resource that its node may not have heard of, if it was made since an instant. */
   unclaimed(resource: string, sinceMs: number): OperationNews | undefined {
     const found = this.#unclaimed.find(resource, sinceMs)
-    return found && toNews([found], this.#coordination)[0]
+    return found && toNews([this.#streamed(found)], this.#coordination)[0]
   }
 
-  #take(numbered: NumberedEvent): void {
-    const { event } = numbered
-    this.#unclaimed.hear(numbered)
-    const concerns =
-      event.kind === 'reset' || (event.namespace === 'operation' && this.#listeners.has(event.key))
-    if (!concerns) return
-    this.#batch.push(numbered)
+  #streamed({ number, event }: NumberedEvent): StreamedEvent {
+    return { id: this.#hub.idOf(number), event }
+  }
+
+  #take(event: WatchEvent, number: number): void {
+    if (event.kind !== 'reset') {
+      if (event.namespace !== 'operation') return
+      this.#unclaimed.hear(event, number)
+      if (!this.#listeners.has(event.key)) return
+    }
+    this.#batch.push(this.#streamed({ number, event }))
     if (this.#batch.length === 1) queueMicrotask(() => this.#deliver())
   }
 
@@ -86,7 +97,7 @@ export class OperationFeed {
   }
 }
 
-function isAbout(resource: string): (numbered: NumberedEvent) => boolean {
+function isAbout(resource: string): (one: { readonly event: WatchEvent }) => boolean {
   return ({ event }) =>
     event.kind === 'reset' || (event.namespace === 'operation' && event.key === resource)
 }

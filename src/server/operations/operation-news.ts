@@ -1,7 +1,6 @@
 import type { WatchEvent } from '../../engine/engine.ts'
 import type { Coordination } from '../../law/model/settings.ts'
 import type { OperationEventBody } from '../../wire/json/operation-body.ts'
-import type { NumberedEvent } from '../observe/event-hub.ts'
 
 /**
  * What those who listen on a type of operation are told of it.
@@ -21,9 +20,15 @@ export interface OperationNews {
   readonly atMs: number
 }
 
+/** An event with its id in the streams of this server. */
+export interface StreamedEvent {
+  readonly id: string
+  readonly event: WatchEvent
+}
+
 /** The news in consecutive events of one resource. */
 export function toNews(
-  events: readonly NumberedEvent[],
+  events: readonly StreamedEvent[],
   coordination: Coordination,
 ): OperationNews[] {
   return events.flatMap((numbered, index) => {
@@ -39,7 +44,7 @@ export function toNews(
  * Whether an end gave the lock to the next one. Then the grant is all that is told: a client that hears
  * of a success leaves, and its grant would be lost.
  */
-function isHandedOn(events: readonly NumberedEvent[], ended: number): boolean {
+function isHandedOn(events: readonly StreamedEvent[], ended: number): boolean {
   for (const { event } of events.slice(ended + 1)) {
     if (event.kind === 'granted') return true
     // Those who are turned away on the way to the next.
@@ -48,7 +53,7 @@ function isHandedOn(events: readonly NumberedEvent[], ended: number): boolean {
   return false
 }
 
-function toNewsOfEvent({ id, event }: NumberedEvent): OperationNews | undefined {
+function toNewsOfEvent({ id, event }: StreamedEvent): OperationNews | undefined {
   const { atMs } = event
   if (event.kind === 'reset') return { id, kind: 'reset', type: '', node: '', error: '', atMs }
   const { type = '', node = '', token } = event

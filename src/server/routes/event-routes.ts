@@ -1,12 +1,10 @@
-import { writeEvent } from '../../wire/json/event-body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import * as field from '../http/field-types.ts'
 import type { Asked } from '../http/fields.ts'
 import { createRoute, type Route } from '../http/route.ts'
 import { anyOf, ref } from '../openapi/schema-words.ts'
-import { EventFeed } from '../observe/event-feed.ts'
-import type { NumberedEvent } from '../observe/event-hub.ts'
-import type { EventStream, StreamEvent } from '../observe/event-stream.ts'
+import { EventFeed, type EventFeedOptions } from '../observe/event-feed.ts'
+import type { EventStream } from '../observe/event-stream.ts'
 import { joinSession, streamAnswers } from './join-session.ts'
 
 const QUERY = {
@@ -47,32 +45,22 @@ function feed(exchange: Exchange, show: Show): EventStream | undefined {
   const { context, request } = exchange
   if (exchange.isGone) return undefined
   const opened = context.streams.open(exchange)
-  const fed = new EventFeed({
-    hub: context.events,
-    stream: opened,
-    show,
-    showReset: (id) => toReset(id, context.clock.wallMs()),
-  })
+  const { events: hub, clock } = context
+  const fed = new EventFeed({ hub, stream: opened, show, wallMs: () => clock.wallMs() })
   const lastEventId = request.headers['last-event-id']
   const isGiven = typeof lastEventId === 'string' && lastEventId !== ''
   fed.start(isGiven ? lastEventId : undefined)
   return opened
 }
 
-type Show = (numbered: NumberedEvent) => StreamEvent | undefined
+type Show = EventFeedOptions['show']
 
-function showFor(exchange: Exchange, { prefix, namespace }: Asked<typeof QUERY>): Show {
-  exchange.view.assertPrefix(prefix ?? '')
-  return ({ id, event }) => {
-    if (event.kind === 'reset') return toReset(id, event.atMs)
+function showFor({ view }: Exchange, { prefix, namespace }: Asked<typeof QUERY>): Show {
+  view.assertPrefix(prefix ?? '')
+  return (event) => {
+    if (event.kind === 'reset') return event
     if (prefix !== undefined && !event.key.startsWith(prefix)) return undefined
     if (namespace !== undefined && event.namespace !== namespace) return undefined
-    const shown = exchange.view.showEvent(event)
-    return shown === undefined ? undefined : { id, data: writeEvent(shown, id) }
+    return view.showEvent(event)
   }
-}
-
-/** Events were missed: read the state again. */
-function toReset(id: string, atMs: number): StreamEvent {
-  return { id, event: 'reset', data: writeEvent({ kind: 'reset', id: 0, atMs }, id) }
 }

@@ -38,7 +38,7 @@ export class SessionHub {
       takeWatch: (principal) => context.streams.take(principal),
       onFailure: (error) => this.#onFailure(error),
     })
-    this.#unlisten = events.listen(({ event }) => this.#table.onEvent(event))
+    this.#unlisten = events.listen((event) => this.#table.onEvent(event))
     this.#sockets.on('wsClientError', (error, socket, request) => {
       this.#refuse(request, socket, badRequest('upgrade', error.message))
     })

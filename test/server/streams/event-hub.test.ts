@@ -45,7 +45,7 @@ describe('the hub of events', () => {
     const id = hub.lastId
     await happen(3)
     expect(keysSince(id)).toEqual(['k1', 'k2', 'k3'])
-    const ids = hub.since(id)?.map((numbered) => numbered.id) ?? []
+    const ids = hub.since(id)?.map(({ number }) => hub.idOf(number)) ?? []
     expect(keysSince(ids[0] ?? '')).toEqual(['k2', 'k3'])
     expect(ids[2]).toBe(hub.lastId)
   })
