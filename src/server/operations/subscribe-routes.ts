@@ -6,7 +6,7 @@ import { ref } from '../openapi/schema-words.ts'
 import type { EventStream } from '../observe/event-stream.ts'
 import { OperationSubscription } from './operation-subscription.ts'
 import { PlaceKeeper } from './place-keeper.ts'
-import { joinSession, streamAnswers } from '../routes/join-session.ts'
+import { answerStream, streamAnswers } from '../routes/answer-stream.ts'
 import { checkSubject, type Subject } from './operation-state.ts'
 import { lookAtStanding, lookFirst } from './subscribe-opening.ts'
 
@@ -56,21 +56,10 @@ const REMINDER_MS = 1_000
 
 async function subscribe(exchange: Exchange, listener: Listener): Promise<void> {
   checkSubject(listener)
-  const cleanUps: (() => void)[] = []
-  const cleanUp = (): void => {
-    for (const undo of cleanUps.splice(0)) undo()
-  }
-  try {
-    const stream = await listen(exchange, listener, cleanUps)
-    if (stream === undefined) cleanUp()
-    else stream.onClose(cleanUp)
-  } catch (error) {
-    cleanUp()
-    throw error
-  }
+  await answerStream(exchange, listener.session, (cleanUps) => listen(exchange, listener, cleanUps))
 }
 
-/** Answers with a stream, and says in `cleanUps` what has to be undone after it. */
+/** Opens the stream, and says in `cleanUps` what has to be undone after it. */
 async function listen(
   exchange: Exchange,
   listener: Listener,
@@ -81,8 +70,6 @@ async function listen(
   const { view } = exchange
   const looking = { subject: listener, view }
   const subscription = new OperationSubscription(listener, view, context.references)
-  const opened: { stream?: EventStream } = {}
-  cleanUps.push(await joinSession(exchange, session, () => opened.stream?.close()))
   // Listening begins before looking, so that nothing falls between the two.
   const stop = context.operations.listen(resource, (news) => {
     subscription.hear(news)
@@ -94,7 +81,6 @@ async function listen(
   // Clients that say who they are know what a comment is.
   const isNamed = node !== undefined || session !== undefined
   const stream = context.streams.open(exchange, isNamed ? undefined : COMMENT_MS_UNNAMED)
-  opened.stream = stream
   if (node === undefined) cleanUps.push(remind(exchange, resource, subscription))
   else cleanUps.push(keepPlace(exchange, { ...listener, node }))
   subscription.open(stream, news)

@@ -5,7 +5,7 @@ import { createRoute, type Route } from '../http/route.ts'
 import { anyOf, ref } from '../openapi/schema-words.ts'
 import { EventFeed, type EventFeedOptions } from '../observe/event-feed.ts'
 import type { EventStream } from '../observe/event-stream.ts'
-import { joinSession, streamAnswers } from './join-session.ts'
+import { answerStream, streamAnswers } from './answer-stream.ts'
 
 const QUERY = {
   prefix: { ...field.TEXT, about: 'Of the key.' },
@@ -27,18 +27,9 @@ export const EVENT_ROUTE: Route = createRoute({
   handle: stream,
 })
 
-async function stream(exchange: Exchange, asked: Asked<typeof QUERY>): Promise<void> {
+function stream(exchange: Exchange, asked: Asked<typeof QUERY>): Promise<void> {
   const show = showFor(exchange, asked)
-  const opened: { stream?: EventStream | undefined } = {}
-  const leave = await joinSession(exchange, asked.session, () => opened.stream?.close())
-  try {
-    opened.stream = feed(exchange, show)
-  } catch (error) {
-    leave()
-    throw error
-  }
-  if (opened.stream === undefined) leave()
-  else opened.stream.onClose(leave)
+  return answerStream(exchange, asked.session, () => feed(exchange, show))
 }
 
 function feed(exchange: Exchange, show: Show): EventStream | undefined {

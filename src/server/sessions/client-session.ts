@@ -64,8 +64,6 @@ export class ClientSession {
   /** Requests that the engine will answer by itself. */
   #pending = 0
   #losses: number = randomInt(LOSSES_START_MAX)
-  /** Commands that came while the session was being opened in the engine. They keep their order. */
-  #gate: (() => void)[] | undefined
   #grace: Timer | undefined
   #onSettled: (() => void) | undefined
   #isOver = false
@@ -122,9 +120,10 @@ export class ClientSession {
   command(id: number, command: Command): void {
     if (this.#isOver || this.#isFull(id)) return
     if (this.#held.size > 0) this.#takeOver(id, command)
-    if (this.#gate !== undefined) this.#pass(this.#gate, id, command)
-    else if (!this.law.isOpen && this.#isInSession(command)) this.#openFor(id, command)
-    else this.#apply(id, command)
+    const mustOpen = !this.law.isOpen && this.#isInSession(command)
+    const opening = mustOpen ? this.law.open() : this.law.opening
+    if (opening === undefined) this.#apply(id, command)
+    else this.#applyAfter(opening, id, command)
   }
 
   read(id: number, query: Query): void {
@@ -178,7 +177,6 @@ export class ClientSession {
     if (this.#isOver) return
     this.#isOver = true
     this.#grace?.cancel()
-    if (this.#gate !== undefined) this.#gate.length = 0
     this.#parts.onEnded(end)
     await this.#withdrawUpTo(this.#attachment, reason)
   }
@@ -201,21 +199,11 @@ export class ClientSession {
   }
 
   /** Commands wait, in their order, until the session stands in the engine. */
-  #openFor(id: number, command: Command): void {
-    const gate: (() => void)[] = []
-    this.#gate = gate
-    this.#pass(gate, id, command)
-    void this.law.open().then(() => {
-      this.#gate = undefined
-      for (const apply of gate) apply()
-    })
-  }
-
-  /** On a newer connection the client asks for it again. */
-  #pass(gate: (() => void)[], id: number, command: Command): void {
+  #applyAfter(opening: Promise<void>, id: number, command: Command): void {
     const attachment = this.#attachment
-    gate.push(() => {
-      if (attachment === this.#attachment) this.#apply(id, command)
+    void opening.then(() => {
+      // On a newer connection the client asks for it again.
+      if (attachment === this.#attachment && !this.#isOver) this.#apply(id, command)
     })
   }
 
@@ -296,11 +284,10 @@ export class ClientSession {
 
   /** The session had ended in the engine: it is opened anew, and the command asked again. */
   #askAnew(id: number, command: Command, refused: Refused): Outcome | undefined {
-    const mayBegin = this.law.isOpen || this.#gate !== undefined
+    const mayBegin = this.law.isOpen || this.law.opening !== undefined
     if (!mayBegin || this.#isOver) return refused
     this.law.end()
-    if (this.#gate === undefined) this.#openFor(id, command)
-    else this.#pass(this.#gate, id, command)
+    this.#applyAfter(this.law.open(), id, command)
     return undefined
   }
 

@@ -28,8 +28,13 @@ export class LawSession {
     return this.#isOpen
   }
 
+  /** While it is being opened. Commands that wait for this keep their order. */
+  get opening(): Promise<void> | undefined {
+    return this.#opening
+  }
+
   open(): Promise<void> {
-    this.#opening = this.#open()
+    this.#opening ??= this.#open()
     return this.#opening
   }
 
@@ -42,6 +47,7 @@ export class LawSession {
     } catch {
       // As above.
     }
+    this.#opening = undefined
   }
 
   /** A client came here with a session of another server, or of this one before a restart. */

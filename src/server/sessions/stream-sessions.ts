@@ -18,6 +18,13 @@ export interface StreamSessionRequest {
   readonly onEnded: () => void
 }
 
+/** One session, and the streams that name it. */
+interface StreamSession extends Pick<StreamSessionRequest, 'engine' | 'session'> {
+  /** What each stream wants to be told when the session has ended. */
+  readonly listeners: Set<() => void>
+  timer: Timer | undefined
+}
+
 /** While a stream is open, a server that is busy for a while must not be taken for a client that left. */
 const OPEN_GRACE_FACTOR = 4
 
@@ -35,90 +42,71 @@ export class StreamSessions {
   }
 
   /** Resolves when the session stands; the returned function says that this stream is over. */
-  async open(request: StreamSessionRequest): Promise<() => void> {
-    const name = `${request.scope ?? ''}\n${request.session}`
-    const session = this.#open.get(name) ?? new StreamSession(this.#options, request)
+  async open({ engine, scope, session: id, onEnded }: StreamSessionRequest): Promise<() => void> {
+    const { graceMs } = this.#options
+    const name = `${scope ?? ''}\n${id}`
+    const session = this.#open.get(name) ?? createSession(engine, id)
     this.#open.set(name, session)
-    const leave = session.join(request.onEnded)
-    const close = (): void => {
-      if (leave() && this.#open.get(name) === session) this.#open.delete(name)
+    const listener = (): void => onEnded()
+    session.listeners.add(listener)
+    const leave = (): void => {
+      if (session.listeners.delete(listener) && session.listeners.size === 0) {
+        this.#close(name, session)
+      }
     }
     try {
-      await session.opened()
+      await say(session, Math.min(GRACE_MS_MAX, graceMs * OPEN_GRACE_FACTOR))
     } catch (error) {
-      close()
+      leave()
       throw error
     }
-    return close
+    if (session.listeners.size > 0 && session.timer === undefined) this.#beat(session)
+    return leave
   }
 
-  /** The server stops. Whoever comes back in time to another one loses nothing. */
+  /** The server stops. A client that comes back in time to another one loses nothing. */
   close(): void {
-    for (const session of this.#open.values()) session.stop()
+    for (const session of this.#open.values()) stop(session)
     this.#open.clear()
+  }
+
+  /** From now on the grace runs. If this cannot be said, the longer one of an open stream does. */
+  #close(name: string, session: StreamSession): void {
+    stop(session)
+    if (this.#open.get(name) === session) this.#open.delete(name)
+    say(session, this.#options.graceMs).catch(() => {})
+  }
+
+  #beat(session: StreamSession): void {
+    const { clock, graceMs } = this.#options
+    session.timer = clock.setTimer(graceMs, () => {
+      this.#beat(session)
+      void touch(session)
+    })
   }
 }
 
-class StreamSession {
-  readonly #options: StreamSessionsOptions
-  readonly #request: StreamSessionRequest
-  readonly #listeners = new Set<() => void>()
-  #timer: Timer | undefined
+function createSession(engine: LockEngine, session: string): StreamSession {
+  return { engine, session, listeners: new Set(), timer: undefined }
+}
 
-  constructor(options: StreamSessionsOptions, request: StreamSessionRequest) {
-    this.#options = options
-    this.#request = request
-  }
+function stop(session: StreamSession): void {
+  session.timer?.cancel()
+  session.timer = undefined
+}
 
-  /** Returns how to leave, which says whether this was the last stream. */
-  join(onEnded: () => void): () => boolean {
-    const listener = (): void => onEnded()
-    this.#listeners.add(listener)
-    return () => {
-      if (!this.#listeners.delete(listener) || this.#listeners.size > 0) return false
-      this.stop()
-      // From now on the grace runs. If this cannot be said, the longer one of an open stream does.
-      this.#say(this.#options.graceMs).catch(() => {})
-      return true
-    }
-  }
+async function say({ engine, session }: StreamSession, graceMs: number): Promise<void> {
+  await engine.apply({ kind: 'open-session', session, graceMs, keepsLeases: false })
+}
 
-  async opened(): Promise<void> {
-    await this.#say(this.#graceWhileOpenMs)
-    if (this.#listeners.size > 0 && this.#timer === undefined) this.#beat()
-  }
-
-  stop(): void {
-    this.#timer?.cancel()
-    this.#timer = undefined
-  }
-
-  get #graceWhileOpenMs(): number {
-    return Math.min(GRACE_MS_MAX, this.#options.graceMs * OPEN_GRACE_FACTOR)
-  }
-
-  async #say(graceMs: number): Promise<void> {
-    const { engine, session } = this.#request
-    await engine.apply({ kind: 'open-session', session, graceMs, keepsLeases: false })
-  }
-
-  #beat(): void {
-    const { clock, graceMs } = this.#options
-    this.#timer = clock.setTimer(graceMs, () => {
-      this.#beat()
-      void this.#touch()
-    })
-  }
-
-  async #touch(): Promise<void> {
-    const { engine, session } = this.#request
-    try {
-      const outcome = await engine.apply({ kind: 'touch-session', session })
-      if (outcome.kind !== 'refused') return
-      this.stop()
-      for (const onEnded of [...this.#listeners]) onEnded()
-    } catch {
-      // The engine does not answer at the moment; the next beat tries again.
-    }
+async function touch(stream: StreamSession): Promise<void> {
+  const { engine, session, listeners } = stream
+  try {
+    const outcome = await engine.apply({ kind: 'touch-session', session })
+    if (outcome.kind !== 'refused') return
+    stop(stream)
+    for (const onEnded of [...listeners]) onEnded()
+  } catch {
+    // The engine does not answer at the moment; the next beat tries again.
   }
 }
