@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import { createError, isLockError } from '../../engine/errors/errors.ts'
+import { createError } from '../../engine/errors/errors.ts'
 import { toFrameSocket } from '../../wire/session/frame-socket.ts'
 import { CLIENT_FRAME_BYTES_MAX } from '../../wire/session/session-limits.ts'
 import { toErrorAnswer } from '../http/error-answer.ts'
@@ -30,15 +30,9 @@ export class SessionHub {
   readonly #sockets = new WebSocketServer(SOCKET_OPTIONS)
 
   constructor(context: ServerContext) {
-    const { events, clock, socketClock, sessionGraceMs, log } = context
     this.#context = context
-    this.#table = new SessionTable({
-      ...{ clock, socketClock, sessionGraceMs, log },
-      metrics: context.metrics.sessions,
-      takeWatch: (principal) => context.streams.take(principal),
-      onFailure: (error) => this.#onFailure(error),
-    })
-    this.#unlisten = events.listen((event) => this.#table.onEvent(event))
+    this.#table = new SessionTable(context)
+    this.#unlisten = context.events.listen((event) => this.#table.onEvent(event))
     this.#sockets.on('wsClientError', (error, socket, request) => {
       this.#refuse(request, socket, badRequest('upgrade', error.message))
     })
@@ -77,12 +71,6 @@ export class SessionHub {
     const route = isKnown(request) ? SESSION_ROUTE : undefined
     this.#context.metrics.answered(route, answer.status)
     refuseUpgrade(request, socket, answer)
-  }
-
-  #onFailure(error: unknown): void {
-    const { failures, metrics } = this.#context
-    failures.report(error)
-    if (isLockError(error, 'LOCK_LIMIT')) metrics.refused('session', 'limit')
   }
 }
 

@@ -1,38 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import type { WatchEvent } from '../../engine/engine.ts'
-import { createError } from '../../engine/errors/errors.ts'
+import { createError, isLockError } from '../../engine/errors/errors.ts'
 import { GRACE_MS_MAX, ID_BYTES_MAX } from '../../engine/validation/limits.ts'
 import type { FrameSocket, FrameSocketEvents } from '../../wire/session/frame-socket.ts'
 import { CLOSE_CODES } from '../../wire/session/session-limits.ts'
 import type { Hello } from '../../wire/session/session-message.ts'
-import type { Clock, Timer } from '../../time/clock.ts'
+import type { Timer } from '../../time/clock.ts'
 import { SystemClock } from '../../time/system-clock.ts'
 import type { Caller } from '../access/access.ts'
-import type { Log } from '../observe/log.ts'
-import type { SessionMetrics } from '../observe/session-metrics.ts'
+import type { ServerContext } from '../server-context.ts'
 import { ClientSession } from './client-session.ts'
 import { HEARTBEAT_MS_MAX, HEARTBEATS_PER_GRACE, WIND_UP_MS_MAX } from './connection-limits.ts'
 import { SessionConnection } from './session-connection.ts'
-
-export interface SessionTableParts {
-  /** Of graces. */
-  readonly clock: Clock
-  /** Of the sockets: real time. */
-  readonly socketClock: Clock
-  readonly sessionGraceMs: number
-  readonly metrics: SessionMetrics
-  readonly log: Log
-  /** Counts a watch of a principal, or throws where there are too many; returns how to say that it is over. */
-  readonly takeWatch: (principal: string | undefined) => () => void
-  /** Told of every error that becomes an answer, or keeps one from being given. */
-  readonly onFailure: (error: unknown) => void
-}
 
 const ID_BYTES = 16
 
 /** Every session that one server serves, and their connections. */
 export class SessionTable {
-  readonly #parts: SessionTableParts
+  readonly #context: ServerContext
   readonly #graceMs: number
   readonly #heartbeatMs: number
   readonly #connections = new Set<SessionConnection>()
@@ -42,12 +27,12 @@ export class SessionTable {
   #sweptAtMs: number
   #isClosed = false
 
-  constructor(parts: SessionTableParts) {
-    this.#parts = parts
-    this.#graceMs = Math.min(parts.sessionGraceMs, GRACE_MS_MAX)
+  constructor(context: ServerContext) {
+    this.#context = context
+    this.#graceMs = Math.min(context.sessionGraceMs, GRACE_MS_MAX)
     const heartbeatMs = Math.ceil(this.#graceMs / HEARTBEATS_PER_GRACE)
     this.#heartbeatMs = Math.min(heartbeatMs, HEARTBEAT_MS_MAX)
-    this.#sweptAtMs = parts.socketClock.nowMs()
+    this.#sweptAtMs = context.socketClock.nowMs()
     this.#sweep = this.#setSweep()
   }
 
@@ -56,13 +41,15 @@ export class SessionTable {
   }
 
   accept(caller: Caller, open: (events: FrameSocketEvents) => FrameSocket): void {
-    const { socketClock, metrics, takeWatch, onFailure } = this.#parts
+    const { socketClock, metrics, streams } = this.#context
     const connection: SessionConnection = new SessionConnection({
-      ...{ caller, open, metrics, onFailure },
+      ...{ caller, open },
+      metrics: metrics.sessions,
+      onFailure: (error) => this.#onFailure(error),
       clock: socketClock,
       graceMs: this.#graceMs,
       heartbeatMs: this.#heartbeatMs,
-      takeWatch: () => takeWatch(caller.principal.name),
+      takeWatch: () => streams.take(caller.principal.name),
       greet: (hello) => this.#greet(hello, caller),
       onClosed: () => this.#connections.delete(connection),
     })
@@ -105,7 +92,7 @@ export class SessionTable {
     const known = id === undefined ? undefined : this.#sessions.get(caller.view.toStored(id))
     if (known !== undefined) {
       if (hello.isHeartbeatOnly !== true) {
-        this.#parts.metrics.resumed.value += 1
+        this.#context.metrics.sessions.resumed.value += 1
         this.#note('resumed', caller.view.toStored(known.id), hello)
       }
       return known
@@ -131,10 +118,12 @@ export class SessionTable {
   }
 
   #create(id: string, { engine, view }: Caller): ClientSession {
-    const { clock, socketClock, sessionGraceMs, metrics, log, onFailure } = this.#parts
+    const { clock, socketClock, sessionGraceMs, log } = this.#context
+    const metrics = this.#context.metrics.sessions
     const stored = view.toStored(id)
     const session = new ClientSession({
-      ...{ id, engine, view, onFailure },
+      ...{ id, engine, view },
+      onFailure: (error) => this.#onFailure(error),
       graceMs: this.#graceMs,
       setTimer: (onOver) => clock.setTimer(sessionGraceMs, onOver),
       onEnded: (end) => {
@@ -153,14 +142,20 @@ export class SessionTable {
     return session
   }
 
+  #onFailure(error: unknown): void {
+    const { failures, metrics } = this.#context
+    failures.report(error)
+    if (isLockError(error, 'LOCK_LIMIT')) metrics.refused('session', 'limit')
+  }
+
   /** The name of a client is for operators alone, so a log is where it goes. */
   #note(what: 'opened' | 'resumed', stored: string, { client }: Hello): void {
-    const { log } = this.#parts
+    const { log } = this.#context
     log.debug(`session ${what}`, { session: stored, client: client.slice(0, ID_BYTES_MAX) })
   }
 
   #setSweep(): Timer {
-    return this.#parts.socketClock.setTimer(this.#heartbeatMs, () => {
+    return this.#context.socketClock.setTimer(this.#heartbeatMs, () => {
       this.#sweep = this.#setSweep()
       this.#dropSilent()
     })
@@ -168,7 +163,7 @@ export class SessionTable {
 
   /** A frozen or cut-off client keeps its socket open; it had its grace while nothing came. */
   #dropSilent(): void {
-    const nowMs = this.#parts.socketClock.nowMs()
+    const nowMs = this.#context.socketClock.nowMs()
     // A server that was stopped itself has not read yet what arrived meanwhile.
     const wasAwake = nowMs - this.#sweptAtMs < 2 * this.#heartbeatMs
     this.#sweptAtMs = nowMs
