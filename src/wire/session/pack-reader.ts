@@ -79,7 +79,6 @@ export class PackReader {
 
   text(): string {
     const length = this.#textLength(this.#byte())
-    if (length === 0) return ''
     const start = this.#take(length)
     const end = this.#at
     const bytes = this.#bytes
