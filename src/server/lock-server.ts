@@ -48,7 +48,7 @@ export interface LockServerOptions {
   /** Who may do what. Absent: auth is off, and only this machine may be listened to. */
   readonly tokens?: readonly TokenEntry[] | undefined
   readonly tls?: TlsMaterial | undefined
-  /** Listen beyond this machine without asking anybody who they are. */
+  /** Listen beyond this machine without credentials. */
   readonly insecure?: boolean | undefined
   readonly log?: Log | undefined
   /** Where the metrics go, and what `/metrics` shows with all that is in it already; a new one by default. */

@@ -49,7 +49,7 @@ const HUNG_UP: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE'])
 
 /**
  * A server that does not accept a client's certificate says nothing, but hangs up. So does one that is just
- * being restarted: it is a guess, for whoever has shown a certificate and was not answered.
+ * being restarted: it is a guess for a client that has shown a certificate and was not answered.
  */
 export function explainHangUp(error: Error, tls: { readonly cert?: unknown } | undefined): Error {
   const code = 'code' in error ? error.code : undefined

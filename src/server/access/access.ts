@@ -7,7 +7,7 @@ import type { ServerLimits } from '../server-limits.ts'
 import type { Authenticator } from './authenticator.ts'
 import { checkBrowser } from './browser-check.ts'
 import type { HoldQuota } from './hold-quota.ts'
-import { ANYBODY, type Principal } from './principal.ts'
+import { UNNAMED, type Principal } from './principal.ts'
 import { PrincipalEngine } from './principal-engine.ts'
 import { type KnownNames, PrincipalView } from './principal-view.ts'
 import type { RefusalDetails } from './refusal-details.ts'
@@ -36,7 +36,7 @@ export interface Caller {
   readonly view: PrincipalView
 }
 
-const NOBODY: ReadonlySet<string> = new Set()
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** Who asks, and what each may do: the one gate of every request and every session. */
 export class Access {
@@ -46,7 +46,7 @@ export class Access {
 
   constructor(options: AccessOptions) {
     this.#options = options
-    this.#known = () => options.authenticator?.names ?? NOBODY
+    this.#known = () => options.authenticator?.names ?? NO_NAMES
   }
 
   /** Looks at what is held already. */
@@ -62,7 +62,7 @@ export class Access {
   admit(request: IncomingMessage, right: Right): Caller {
     const { authenticator, isLoopbackOnly } = this.#options
     checkBrowser(request, isLoopbackOnly && authenticator === undefined)
-    if (authenticator === undefined || right === 'open') return this.#callerOf(ANYBODY)
+    if (authenticator === undefined || right === 'open') return this.#callerOf(UNNAMED)
     const principal = authenticator.authenticate(request)
     if (right === 'admin' && principal.role !== 'admin') {
       throw new HttpError(403, 'forbidden', { message: 'this needs the right of an admin' })

@@ -14,19 +14,19 @@ export interface AccessChoices {
   readonly tokens?: readonly TokenEntry[] | undefined
   /** Clients need a certificate, which is a way of knowing them. */
   readonly asksForCertificates: boolean
-  /** Listen beyond this machine although everybody may do everything. */
+  /** Listen beyond this machine although every client may do everything. */
   readonly insecure?: boolean | undefined
   /** Told what operators do. */
   readonly audit: AuditLog
 }
 
-/** Whether others can reach the locks only where they are asked who they are, or somebody wants it so. */
+/** Whether other machines can reach the locks only with credentials, or the operator wants it otherwise. */
 export function isGuarded(choices: Omit<AccessChoices, 'audit'>): boolean {
   const { host, tokens, asksForCertificates, insecure = false } = choices
   return isLoopback(host) || tokens !== undefined || asksForCertificates || insecure
 }
 
-/** Refuses to open the locks to a network on which nobody is asked who they are. */
+/** Refuses to open the locks to a network without credentials. */
 export function assertGuarded(choices: Omit<AccessChoices, 'audit'>): void {
   if (isGuarded(choices)) return
   throw createError(

@@ -53,7 +53,7 @@ interface Named {
 
 /**
  * The engine as one principal may use it: its names, its keys, its rights, its limits. Everything that a
- * client can reach goes through here, whatever it came in by.
+ * client can reach goes through here, over HTTP and over sessions.
  */
 export class PrincipalEngine implements LockEngine {
   readonly capabilities: Capabilities

@@ -10,7 +10,7 @@ export type KnownNames = () => ReadonlySet<string>
 
 /**
  * The engine's names as one principal sees and says them. Its owners, nodes and sessions are stored as
- * `NAME/owner`; it sees its own without that, and everybody else's whole.
+ * `NAME/owner`; it sees its own without that, and those of others whole.
  */
 export class PrincipalView {
   readonly #prefix: string | undefined
@@ -61,10 +61,10 @@ export class PrincipalView {
   }
 
   /**
-   * A name that may also be somebody else's, as an operator reads it off a list: whole where its first
+   * A name that may also be another principal's, as an operator reads it off a list: whole where its first
    * part is a principal's name, own otherwise.
    */
-  toStoredAnybody(name: string): string {
+  toStoredOfAny(name: string): string {
     const slash = name.indexOf('/')
     return slash > 0 && this.#known().has(name.slice(0, slash)) ? name : this.toStored(name)
   }
@@ -75,7 +75,7 @@ export class PrincipalView {
   }
 
   toStoredAnyOwner(owner: string, namespace: Namespace | undefined): string {
-    return mapOwner(owner, namespace, (name) => this.toStoredAnybody(name))
+    return mapOwner(owner, namespace, (name) => this.toStoredOfAny(name))
   }
 
   toShownOwner(owner: string, namespace: Namespace | undefined): string {

@@ -10,7 +10,7 @@ export interface Principal {
   readonly prefixes: readonly string[] | undefined
 }
 
-export const ANYBODY: Principal = Object.freeze({
+export const UNNAMED: Principal = Object.freeze({
   name: undefined,
   role: 'admin',
   prefixes: undefined,

@@ -8,7 +8,7 @@ const GRACE_MS = 1_000
 
 /**
  * Stops accepting, lets the answers that are on their way leave, and closes each connection as it falls
- * idle. After a second whoever is still there is cut off.
+ * idle. Connections that are left after a second are cut.
  */
 export async function closePolitely(http: Server | TlsServer): Promise<void> {
   const clock = new SystemClock()

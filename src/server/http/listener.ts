@@ -183,7 +183,7 @@ function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
   )
 }
 
-/** Whoever asks for the head of an answer takes a body for something that nobody asked for. */
+/** A client that asks for the head of an answer takes a body for the beginning of the next one. */
 function isHead(error: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): boolean {
   return error.rawPacket?.toString('latin1', 0, 5) === 'HEAD '
 }

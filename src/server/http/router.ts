@@ -27,7 +27,7 @@ export class Router {
     for (const route of routes) this.#methodsOf(route.path).set(route.method, route)
   }
 
-  /** A match, the methods that the path has instead, or `undefined` for a path that nobody knows. */
+  /** A match, the methods that the path has instead, or `undefined` for an unknown path. */
   find(method: string, path: string): RouteMatch | readonly string[] | undefined {
     const plain = this.#plain.get(path)
     if (plain !== undefined) return choose(plain, method, NO_PARAMETERS)
@@ -67,7 +67,7 @@ function choose(
   return headOf(methods) === undefined ? [...methods.keys()] : [...methods.keys(), 'HEAD']
 }
 
-/** Whoever asks for a head is answered what `GET` answers; Node leaves out the body. */
+/** `HEAD` is answered as `GET` is; Node leaves out the body. */
 function headOf(methods: Methods): Route | undefined {
   const get = methods.get('GET')
   return get?.isStream === true ? undefined : get

@@ -5,7 +5,7 @@ export interface AuditEntry {
   readonly principal: string | undefined
   readonly kind: 'lock' | 'operation'
   readonly key: string
-  /** Whose holds were ended; `undefined` for everybody's. */
+  /** Whose holds were ended; `undefined` for those of all owners. */
   readonly owner: string | undefined
   /** How many holds ended. */
   readonly count: number

@@ -1,5 +1,5 @@
 /**
- * Names come from whoever asked for a lock. In a log or on a terminal a control character among them could
+ * Clients choose the names of locks. In a log or on a terminal a control character among them could
  * forge a line, move the cursor or change what is shown, so those and their invisible relatives are
  * written as `\u001b`: in a way that JSON understands, because a line of a log may be JSON.
  */

@@ -21,8 +21,8 @@ export interface EventHubOptions {
 const COME_BACK_MS = 120_000
 
 /**
- * Every change of the engine, heard once and told to all who listen in this server: streams, sessions,
- * metrics. While someone follows who may come back, and for a while after, the latest events are kept, so
+ * Every change of the engine, heard once and told to every listener in this server: streams, sessions,
+ * metrics. While a client follows that may come back, and for a while after, the latest events are kept, so
  * that a client that was away for a moment misses nothing. Otherwise they are only counted.
  */
 export class EventHub {
@@ -66,7 +66,7 @@ export class EventHub {
     return () => this.#listeners.delete(listener)
   }
 
-  /** From here on events are kept for one who may come back. Returns how to say that it has gone. */
+  /** From here on events are kept for a client that may come back. Returns how to say that it has gone. */
   follow(): () => void {
     if (this.#recent === undefined) {
       this.#recent = []

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../time/clock.ts'
 const UNSENT_BYTES_MAX = 256 * 1024
 
 export interface EventStreamOptions {
-  /** Measures the heartbeat: real time, whatever clock the engine is on. */
+  /** Measures the heartbeat: real time, also where the engine has another clock. */
   readonly socketClock: Clock
   /** A comment is sent this often, so that proxies and half-open connections are noticed. */
   readonly heartbeatMs: number
@@ -21,8 +21,8 @@ export interface StreamEvent {
 }
 
 /**
- * An answer that goes on: Server-Sent Events. Whoever does not read what is sent is dropped, so that one
- * slow client costs a bounded amount of memory.
+ * An answer that goes on: Server-Sent Events. A client that does not read is dropped, so that it costs a
+ * bounded amount of memory.
  */
 export class EventStream {
   readonly #response: ServerResponse
@@ -50,7 +50,7 @@ export class EventStream {
     return this.#isOpen
   }
 
-  /** Called once, when the stream is over, whoever ended it. */
+  /** Called once, when either side has ended the stream. */
   onClose(listener: () => void): void {
     if (this.#isOpen) this.#onClose.push(listener)
     else listener()

@@ -4,7 +4,7 @@ import { toErrorAnswer } from '../http/error-answer.ts'
 import type { ServerContext } from '../server-context.ts'
 import { LogThrottle } from './log-throttle.ts'
 
-/** A server that stops says so to everyone who waits, and a wait ends with its connection. */
+/** A server that stops says so to every waiting client, and a wait ends with its connection. */
 const ORDINARY: ReadonlySet<ErrorCode> = new Set(['LOCK_ENGINE_CLOSED', 'LOCK_ABORTED'])
 
 /**
@@ -20,7 +20,7 @@ export class FailureReport {
     this.#quiet = new LogThrottle(() => context.socketClock.nowMs())
   }
 
-  /** What is the client's own doing is nobody else's business: any error may be given here. */
+  /** Any error may be given here; those that the client caused are ignored. */
   report(error: unknown): void {
     const { log, metrics } = this.#context
     if (toErrorAnswer(error).status < 500) return

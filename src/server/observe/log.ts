@@ -18,7 +18,7 @@ export interface LogOptions {
 
 /**
  * What happens in a server, a line each. Names that clients chose may be in it, so control characters
- * are escaped: nobody forges a line or drives a terminal. Callers leave secrets out.
+ * are escaped: no name forges a line or drives a terminal. Callers leave secrets out.
  */
 export class Log {
   readonly #options: LogOptions
@@ -29,7 +29,7 @@ export class Log {
     this.#threshold = LOG_LEVELS.indexOf(options.level)
   }
 
-  /** For those who would have work with a line that nobody reads. */
+  /** Lets a caller save the work for a line that is not written. */
   get isDebug(): boolean {
     return this.#threshold === 0
   }
@@ -62,7 +62,7 @@ export class Log {
   }
 }
 
-/** For servers that nobody gave a log. */
+/** For servers without a log. */
 export const NO_LOG: Log = new Log({
   level: 'silent',
   form: 'json',

@@ -69,7 +69,7 @@ export class PresentMetrics {
     await this.#read()
   }
 
-  /** Whatever is read in the same moment is answered from one reading. */
+  /** Metrics that are read in the same moment are answered from one reading. */
   #read(): Promise<StatsReply> {
     this.#reading ??= this.#readEngine().finally(() => {
       this.#reading = undefined

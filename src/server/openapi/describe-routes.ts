@@ -120,7 +120,7 @@ const SHARED: readonly (readonly [
   ],
 ]
 
-/** A body is read whatever it is good for. */
+/** A body is read even where the route has no use for it. */
 function hasBody({ method }: Route): boolean {
   return method !== 'GET'
 }

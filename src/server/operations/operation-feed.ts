@@ -29,7 +29,7 @@ export class OperationFeed {
     return this.#hub.lastId
   }
 
-  /** Whoever listens may come back for what it missed. Returns how to stop. */
+  /** A listener may come back for what it missed. Returns how to stop. */
   listen(resource: string, listener: NewsListener): () => void {
     const listeners = this.#listeners.get(resource) ?? new Set()
     this.#listeners.set(resource, listeners.add(listener))

@@ -5,7 +5,7 @@ import type { OperationEventBody } from '../../wire/json/operation-body.ts'
 /**
  * What those who listen on a type of operation are told of it.
  *
- * - `succeeded`: it was done, by this node. `failed`: it was not, and nobody waits.
+ * - `succeeded`: it was done, by this node. `failed`: it was not, and no node waits.
  * - `granted`: this node has the lock now. `turned-away`: this node waited and is refused.
  * - `reset`: something may have been missed.
  */

@@ -86,7 +86,7 @@ async function lock(exchange: Exchange, asked: Asked<typeof LOCK>): Promise<void
   exchange.send(status, body)
 }
 
-/** A subtype means nothing where there are no lanes, whatever it is. */
+/** A subtype means nothing where there are no lanes. */
 function laneOf({ settings }: ServerContext, subtype: string | undefined): string | undefined {
   if (settings.lanes.length === 0 || subtype === undefined) return undefined
   if (!settings.lanes.includes(subtype)) {

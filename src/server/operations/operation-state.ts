@@ -37,7 +37,7 @@ export function successToSkip(
   return success?.version === subject.version ? success : undefined
 }
 
-/** The remembered success of a type, of whatever version, unless nothing is skipped at the moment. */
+/** The remembered success of a type, of any version, unless nothing is skipped at the moment. */
 function successInForce(
   state: InspectReply,
   type: string,

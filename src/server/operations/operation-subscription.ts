@@ -46,7 +46,7 @@ export class OperationSubscription {
     this.#kept = []
   }
 
-  /** Whoever says who it is hears only of its own grants; the others have to ask whose it is. */
+  /** A listener that names its node hears only of its own grants; the others have to ask whose it is. */
   #concerns({ kind, type, node }: OperationNews): boolean {
     if (kind === 'reset') return true
     if (type !== this.#to.type) return false

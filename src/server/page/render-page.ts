@@ -88,7 +88,7 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Names are whatever clients chose. */
+/** Clients choose names freely, so a name may look like HTML. */
 function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => HTML_ENTITIES[character] ?? '')
 }

@@ -7,7 +7,7 @@ import { badRequest, HttpError } from '../http/http-error.ts'
 /**
  * The answers to `/lock` and `/unlock`. Clients in the field look for words in the error texts: they try
  * again where one has `timeout`, `connection`, `network`, `EOF` or `refused` in it. None of those may
- * stand where trying again is of no use, and so no name that somebody chose is in these texts either.
+ * stand where trying again is of no use, and so no name that a client chose is in these texts either.
  */
 export function toLockAnswer(outcome: OutcomeOf<Begin>): JsonAnswer {
   switch (outcome.kind) {

@@ -12,7 +12,7 @@ export interface HeldRequest<Key = unknown> {
 }
 
 /**
- * Requests that are held open while they wait, whatever they came in by. Where a connection breaks, its
+ * Requests that are held open while they wait, over HTTP and in sessions. Where a connection breaks, its
  * owner decides when the request is given up: the place in the queue is left, and a grant that was not
  * delivered is undone. A request that is asked for again belongs to the newer connection; what becomes
  * of the older one means nothing any more.

@@ -5,8 +5,8 @@ const TWO_TO_32 = 2 ** 32
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Reads what a `PackWriter` writes, and every other form in which MessagePack can say the same. Whatever the
- * bytes are, it returns a value or throws a `ProtocolError`: it never reads beyond the frame and never
+ * Reads what a `PackWriter` writes, and every other form in which MessagePack can say the same. For all
+ * bytes it returns a value or throws a `ProtocolError`: it never reads beyond the frame and never
  * believes a length that the frame does not have. Text that is not UTF-8 is refused and not repaired,
  * because two keys must not become one.
  */
