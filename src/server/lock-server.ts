@@ -17,7 +17,6 @@ import { RequestHandler } from './http/request-handler.ts'
 import { Router } from './http/router.ts'
 import { FailureReport } from './observe/failure-report.ts'
 import { type Log, NO_LOG } from './observe/log.ts'
-import { LogThrottle } from './observe/log-throttle.ts'
 import { PresentMetrics } from './observe/present-metrics.ts'
 import { ServerMetrics } from './observe/server-metrics.ts'
 import { ROUTES } from './routes/routes.ts'
@@ -82,26 +81,17 @@ export class LockServer {
   /** Resolves when the server listens. */
   static async open(options: LockServerOptions): Promise<LockServer> {
     const context = createContext(options)
-    const { access, metrics, limits } = context
-    const refusals = new LogThrottle(() => context.socketClock.nowMs())
     const handler = new RequestHandler({ router: new Router(ROUTES), context })
     const sessions = new SessionHub(context)
     const http = createListener({
+      context,
       tls: options.tls,
-      connections: limits.connections,
       patience: options.patience,
       onRequest: (request, response) => handler.handle(request, response),
       onUpgrade: (request, socket, head) => sessions.upgrade(request, socket, head),
-      onMalformed: () => metrics.malformed.inc(),
-      onUntrustedClient: (reason) => {
-        if (!refusals.isOver(reason)) return
-        context.log.warn('a client was not let in for its certificate', { reason })
-      },
-      onRefused: () => metrics.connectionsRefused.inc(),
-      onConnections: (open) => metrics.connections.set(open),
     })
     await context.events.open(options.engine)
-    await access.open()
+    await context.access.open()
     await new PresentMetrics(context).open()
     await listen(http, options)
     return new LockServer(context, http, sessions)

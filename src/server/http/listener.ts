@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { LogThrottle } from '../observe/log-throttle.ts'
+import type { ServerContext } from '../server-context.ts'
 import { type JsonAnswer, sendJson } from './exchange.ts'
 import { PatientRequest } from './patient-request.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
@@ -24,21 +26,12 @@ export interface Patience {
 }
 
 export interface ListenerOptions {
+  readonly context: Pick<ServerContext, 'limits' | 'metrics' | 'log' | 'socketClock'>
   readonly tls?: TlsMaterial | undefined
-  /** Requests on connections above this number are told to come back. */
-  readonly connections: number
   readonly patience?: Patience | undefined
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
   /** A WebSocket is asked for. */
   readonly onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Something came that is not HTTP, or came too slowly. */
-  readonly onMalformed: () => void
-  /** A client was not let in, because it had no certificate or one that no authority of ours has signed. */
-  readonly onUntrustedClient: (reason: string) => void
-  /** A connection above the limit. */
-  readonly onRefused: () => void
-  /** How many connections are open now. */
-  readonly onConnections: (open: number) => void
 }
 
 /**
@@ -56,9 +49,14 @@ const HEADER_BYTES_MAX = 16 * 1024
 /** Connections above the limit that are still answered, so that a client learns why. */
 const REFUSED_MAX = 256
 
-/** The HTTP server with every bound that protects it from slow, greedy and malformed clients. */
+/**
+ * The HTTP server with every bound that protects it from slow, greedy and malformed clients. Requests on
+ * connections above the limit are told to come back.
+ */
 export function createListener(options: ListenerOptions): Server | TlsServer {
-  const { connections, patience = PATIENCE, tls, onMalformed, onRefused, onConnections } = options
+  const { patience = PATIENCE, tls } = options
+  const { limits, metrics, log, socketClock } = options.context
+  const throttle = new LogThrottle(() => socketClock.nowMs())
   const settings = {
     headersTimeout: patience.headersMs,
     requestTimeout: patience.requestMs,
@@ -81,28 +79,30 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
       : createTlsServer({ ...settings, ...toTlsOptions(tls) }, onRequest)
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Duplex) => {
     open += 1
-    onConnections(open)
+    metrics.connections.set(open)
     socket.once('close', () => {
       above.delete(socket)
       open -= 1
-      onConnections(open)
+      metrics.connections.set(open)
     })
-    if (open <= connections) return
+    if (open <= limits.connections) return
     above.add(socket)
-    onRefused()
+    metrics.connectionsRefused.inc()
   })
   server.on('upgrade', (request, socket, head) => {
     if (above.has(socket)) refuseUpgrade(request, socket, TOO_MANY)
     else options.onUpgrade(request, socket, head)
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    onMalformed()
+    metrics.malformed.inc()
     const reason = findStrangeness(error, socket)
-    if (reason !== undefined) options.onUntrustedClient(reason)
+    if (reason !== undefined && throttle.isOver(reason)) {
+      log.warn('a client was not let in for its certificate', { reason })
+    }
     answerMalformed(error, socket as Socket)
   })
-  server.maxConnections = connections + REFUSED_MAX
-  server.on('drop', onRefused)
+  server.maxConnections = limits.connections + REFUSED_MAX
+  server.on('drop', () => metrics.connectionsRefused.inc())
   trackSockets(server)
   return server
 }
