@@ -13,9 +13,9 @@ import {
   parseTtl,
   parseWait,
 } from './request/acquire-terms.ts'
-import { beginOperation } from './operations/begin-operation.ts'
 import { assertFunction, assertOptions, assertSignal } from './options/check-options.ts'
 import { HeldLock } from './lease/held-lock.ts'
+import { HeldOperation } from './operations/held-operation.ts'
 import type { LockHandle } from './lease/lock-handle.ts'
 import type {
   AcquireOptions,
@@ -161,7 +161,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Acquire a lock if it can be had at once, else `null`. Nobody in the queue is passed.
+   * Acquire a lock if it can be had at once, else `null`. It does not overtake the queue.
    *
    * @example
    * ```ts
@@ -256,12 +256,13 @@ export class Locks implements AsyncDisposable {
     const { ttl, wait, node = this.#node, renew = true, meta } = options
     const { version, signal, lane, coordination } = options
     assertSignal(signal)
-    return beginOperation(this.#context, {
+    const operation = new HeldOperation(this.#context, {
       ...{ type, resource, node, version, signal, renew, lane, coordination },
       ttlMs: ttl === undefined ? this.#defaults.ttlMs : parseTtl(ttl),
       waitMs: parseWait(wait),
       meta: parseMeta(meta),
     })
+    return operation.ask()
   }
 
   /** Drop a node's reference to a resource, or all of them. Resolves to how many were dropped. */
@@ -372,8 +373,10 @@ export class Locks implements AsyncDisposable {
 
   #ask(key: string, terms: AcquireTerms): HeldLock {
     this.#assertOpen()
+    const lock = new HeldLock(this.#context, terms, key)
     const scope = this.#scope()
-    return new HeldLock(this.#context, terms, { key, party: inheritedParty(scope), scope })
+    if (scope !== undefined) lock.joinTask(scope, inheritedParty(scope))
+    return lock
   }
 
   #scope(): TaskScope | undefined {

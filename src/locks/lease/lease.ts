@@ -1,5 +1,6 @@
 import type { SessionLoss } from '../../engine/engine.ts'
 import { createError, type LockError } from '../../engine/errors/errors.ts'
+import type { Granted } from '../../law/model/outcomes.ts'
 import type { LocksContext } from '../locks-context.ts'
 import {
   LEASE_MARGIN_MS_MIN,
@@ -14,8 +15,7 @@ import type { Scheduled, ScheduleList } from './renewal-schedule.ts'
 import type { TaskScope } from '../request/task-context.ts'
 
 /**
- * What a held lock and a running operation have in common: a claim that was granted for a time, and the
- * holder's own view of how long it may trust it.
+ * The holder's own view of how long it may trust what was granted for a time.
  *
  * The states go one way: `asking`, `held`, then `ended` by the holder's own doing or `lost` without it.
  * The deadline moves only when the engine confirms the hold, and counts from when the confirmed request
@@ -57,30 +57,36 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   #leaveAtMs = 0
   /** Heartbeats that were sent before this instant do not count for it. */
   #countsFromMs = 0
-  #scope: TaskScope | undefined
+  #token = 0
+  #scope: TaskScope | undefined = undefined
   #loss: LossReason | undefined = undefined
   #controller: AbortController | undefined = undefined
 
-  constructor(context: LocksContext, terms: Terms, scope?: TaskScope) {
+  constructor(context: LocksContext, terms: Terms) {
     this.context = context
     this.terms = terms
     this.#renewal = terms.renew ? 'on' : 'off'
-    this.#scope = scope
-    if (scope !== undefined) scope.open += 1
-    context.schedule.park(this)
   }
 
-  abstract readonly token: number
   /** Ask the engine to make the lease last at least `ttlMs` from now. */
   protected abstract sendRenewal(ttlMs: number): Promise<RenewalAnswer>
-  /** The locks are closed while the engine has not answered yet. */
+  /** The locks are closed while the engine has not answered yet. Never throws. */
   protected abstract callOff(): void
-  /** Whether the end of a hold that was told is the end of this one. */
-  protected abstract isMeant(loss: Extract<SessionLoss, { kind: 'hold' }>): boolean
   /** What is not trusted any more may still be held in the session: end it there. Never throws. */
   protected abstract giveBack(): void
+  /** Whether the end of a hold that was told is the end of this one. */
+  protected abstract isMeant(loss: Extract<SessionLoss, { kind: 'hold' }>): boolean
   /** As in `the write lock on "a"`. */
   protected abstract describe(): { readonly what: string; readonly key: string }
+  /** It was asked for inside this scope. */
+  protected joinScope(scope: TaskScope | undefined): void {
+    this.#scope = scope
+    if (scope !== undefined) scope.open += 1
+  }
+
+  get token(): number {
+    return this.#token
+  }
 
   get isHeld(): boolean {
     return !this.#checkDeadline(this.context.clock.nowMs())
@@ -92,7 +98,7 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     return this.#checkDeadline(nowMs) ? 0 : this.#deadlineAtMs - nowMs
   }
 
-  /** Made when it is first asked for: most locks are released without anyone looking. */
+  /** Made when it is first read: most locks are released without that. */
   get signal(): AbortSignal {
     this.#checkDeadline(this.context.clock.nowMs())
     if (this.#controller === undefined) {
@@ -108,10 +114,9 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   }
 
   /** The engine granted it in answer to what was sent at `sentAtMs`. */
-  begin(leaseMs: number, sentAtMs: number, nowMs: number): void {
+  begin({ token, leaseMs }: Granted, sentAtMs: number, nowMs: number): void {
     this.#state = 'held'
-    // What the session told before is not known to have been about this hold.
-    this.#countsFromMs = nowMs
+    this.#token = token
     this.extend(leaseMs, sentAtMs)
     if (this.#renewal === 'session') this.#beginInSession(nowMs)
     else this.#scheduleNext(sentAtMs + leaseMs * RENEW_AFTER_RATIO, nowMs)
@@ -129,9 +134,15 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     return this.#renewal === 'session'
   }
 
-  /** It is asked for in the engine's session, which then keeps its lease. */
-  protected joinSession(): void {
-    this.#renewal = 'session'
+  /** Whether the engine's session keeps its lease; to be said before it begins. */
+  protected keepInSession(isKept: boolean): void {
+    if (isKept) this.#renewal = 'session'
+    else if (this.isInSession) this.#renewal = 'on'
+  }
+
+  /** Its mode was changed, and so its token. */
+  protected replaceToken(token: number): void {
+    this.#token = token
   }
 
   /** The holder is done with it, or never got it. Returns whether it was held until now. */
@@ -159,11 +170,6 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     } else if (this.isMeant(loss)) {
       this.lose(toLossReason(loss))
     }
-  }
-
-  /** Its end could not be told. A lease is over soon; its session would keep it for ever. */
-  protected leaveToOthers(): void {
-    if (this.isInSession) this.giveBack()
   }
 
   /** Terminal: whatever the engine says later, this handle does not hold any more. */
@@ -204,12 +210,11 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
 
   fallDue(nowMs: number): void {
     if (this.#checkDeadline(nowMs)) return
-    if (this.#renewal === 'on') return void this.#renew(nowMs)
-    if (this.#renewal === 'session') {
-      this.context.session?.useThread()
-      if (this.#countsFromMs === Number.POSITIVE_INFINITY) return void this.#askWhetherHeld(nowMs)
-      this.#followSession()
+    if (this.isInSession) this.context.session?.useThread()
+    if (this.#renewal === 'on' || this.#countsFromMs === Number.POSITIVE_INFINITY) {
+      return void this.#renew(nowMs)
     }
+    if (this.isInSession) this.#followSession()
     this.context.schedule.add(this, nowMs, this.#deadlineAtMs - nowMs)
   }
 
@@ -218,51 +223,36 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     else this.lose('closed')
   }
 
-  /** Until it is answered no heartbeat counts; if it is not, the deadline stands. */
-  async #askWhetherHeld(sentAtMs: number): Promise<void> {
-    this.context.schedule.add(this, sentAtMs, this.#deadlineAtMs - sentAtMs)
-    const answer = await this.#sendRenewal()
-    this.#take(answer, sentAtMs)
-    if (this.#state !== 'held') return
-    const nowMs = this.context.clock.nowMs()
-    if (answer.kind === 'renewed') this.#countsFromMs = nowMs
-    const delayMs =
-      answer.kind === 'renewed' ? this.#deadlineAtMs - nowMs : this.#retryDelayMs(nowMs)
-    this.context.schedule.add(this, nowMs, delayMs)
-  }
-
-  /** Never rejects: an error says nothing about the hold, and the deadline stands in any case. */
-  async #sendRenewal(): Promise<RenewalAnswer> {
-    try {
-      return await this.sendRenewal(this.terms.ttlMs)
-    } catch {
-      return { kind: 'unclear' }
-    }
-  }
-
+  /**
+   * Renew the lease, or ask in the session whether it stands. An error says nothing about the hold: the
+   * deadline stands, and until there is an answer no heartbeat counts.
+   */
   async #renew(sentAtMs: number): Promise<void> {
-    this.#renewal = 'sent'
+    if (this.#renewal === 'on') this.#renewal = 'sent'
     this.context.schedule.add(this, sentAtMs, this.#deadlineAtMs - sentAtMs)
-    const answer = await this.#sendRenewal()
+    let answer: RenewalAnswer = { kind: 'unclear' }
+    try {
+      answer = await this.sendRenewal(this.terms.ttlMs)
+    } catch {
+      // It is tried again.
+    }
     // It may have been turned off meanwhile.
     if (this.#renewal === 'sent') this.#renewal = 'on'
     this.#take(answer, sentAtMs)
-    if (this.#state === 'held') this.#scheduleAfter(answer, sentAtMs)
+    if (this.#state !== 'held') return
+    const nowMs = this.context.clock.nowMs()
+    if (answer.kind === 'renewed') {
+      if (this.isInSession) this.#countsFromMs = nowMs
+      this.#scheduleNext(sentAtMs + answer.leaseMs * RENEW_AFTER_RATIO, nowMs)
+    } else {
+      this.#scheduleNext(nowMs + this.#retryDelayMs(nowMs), nowMs)
+    }
   }
 
   #take(answer: RenewalAnswer, sentAtMs: number): void {
     if (this.#state !== 'held') return
     if (answer.kind === 'renewed') this.extend(answer.leaseMs, sentAtMs)
     else if (answer.kind === 'lost') this.lose(answer.reason)
-  }
-
-  #scheduleAfter(answer: RenewalAnswer, sentAtMs: number): void {
-    const nowMs = this.context.clock.nowMs()
-    if (answer.kind === 'renewed') {
-      this.#scheduleNext(sentAtMs + answer.leaseMs * RENEW_AFTER_RATIO, nowMs)
-      return
-    }
-    this.#scheduleNext(nowMs + this.#retryDelayMs(nowMs), nowMs)
   }
 
   #retryDelayMs(nowMs: number): number {
@@ -277,7 +267,7 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     this.context.schedule.add(this, nowMs, atMs - nowMs)
   }
 
-  /** Silence is enough: nobody has to say that the time is over. Returns whether it is. */
+  /** Silence is enough: no answer is needed for the time to be over. Returns whether it is not held. */
   #checkDeadline(nowMs: number): boolean {
     if (this.#state === 'held' && nowMs >= this.#deadlineAtMs) {
       if (this.#renewal === 'session') this.#followSession()
@@ -303,6 +293,8 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
   /** Most locks are over before anyone has to think of a main thread that is blocked. */
   #beginInSession(nowMs: number): void {
     const { session, schedule } = this.context
+    // What the session told before is not known to have been about this hold.
+    this.#countsFromMs = nowMs
     this.#followSession()
     const untroubledMs = (session?.heartbeatMs ?? 0) * VOUCH_AFTER_BEATS
     schedule.add(this, nowMs, Math.min(untroubledMs, this.#deadlineAtMs - nowMs))

@@ -1,9 +1,18 @@
 import { createError } from '../../engine/errors/errors.ts'
-import type { Refused, Released } from '../../law/model/outcomes.ts'
+import type { Release } from '../../law/model/commands.ts'
+import type { Granted, OutcomeOf, Refused } from '../../law/model/outcomes.ts'
+import type { Mode } from '../../law/model/view.ts'
 import type { HeldLock } from './held-lock.ts'
 import type { LocksContext } from '../locks-context.ts'
-import { releaseStep } from './release-step.ts'
+import { RETRY_MS_MIN } from '../options/locks-limits.ts'
+import { askEngine } from '../request/ask-engine.ts'
 import { requestGrant } from '../request/request-grant.ts'
+
+/** What comes of asking for another mode; only an operation is answered `queued`. */
+interface Changed {
+  readonly outcome: Granted | Refused
+  readonly sentAtMs: number
+}
 
 /**
  * The passage of one lock between reading and writing. Most locks never make it, so what it needs to
@@ -39,8 +48,7 @@ export class ModeChanger {
       if (lock.mode === 'write') return
       if (this.#hasWrite) await this.#finishDowngrade()
       this.#isTokenSure = false
-      const request = lock.createRequest('write', waitMs)
-      const { outcome, sentAtMs } = await requestGrant(this.#context, request, ends)
+      const { outcome, sentAtMs } = await this.#request('write', waitMs, ends)
       this.#isTokenSure = true
       if (outcome.kind === 'refused') throw lock.changeError(outcome, 'upgrade', waitMs)
       this.#hasWrite = true
@@ -54,8 +62,7 @@ export class ModeChanger {
       const lock = this.#lock
       if (!this.#hasWrite) return
       if (!this.#hasRead) {
-        const request = lock.createRequest('read', 0)
-        const { outcome } = await requestGrant(this.#context, request, ends)
+        const { outcome } = await this.#request('read', 0, ends)
         if (outcome.kind === 'refused') throw lock.changeError(outcome, 'downgrade', 0)
         this.#hasRead = true
       }
@@ -70,6 +77,12 @@ export class ModeChanger {
       await this.#settled
     }
     if (this.#hasRead && this.#hasWrite) await this.#giveUpWriting()
+  }
+
+  async #request(mode: Mode, waitMs: number, signal: AbortSignal): Promise<Changed> {
+    const request = this.#lock.createRequest(mode, waitMs)
+    const { outcome, sentAtMs } = await requestGrant(this.#context, { request, signal })
+    return { outcome: outcome as Changed['outcome'], sentAtMs }
   }
 
   /** One change at a time; a release that comes meanwhile ends its wait. */
@@ -96,13 +109,14 @@ export class ModeChanger {
   }
 
   /** Reading as soon as it is sent: from then on others may be reading too. */
-  async #giveUpWriting(): Promise<Released | Refused> {
+  async #giveUpWriting(): Promise<OutcomeOf<Release>> {
     const lock = this.#lock
     lock.setMode('read', lock.token)
     // After a lost answer it is the same request that is sent again.
     this.#downgrade ??= lock.nextId()
     const command = lock.createRelease('write', this.#downgrade)
-    const outcome = await releaseStep(this.#context, command)
+    const untilMs = this.#context.clock.nowMs() + RETRY_MS_MIN
+    const { outcome } = await askEngine(this.#context, { command: () => command, untilMs })
     this.#downgrade = undefined
     this.#hasWrite = false
     return outcome

@@ -1,68 +1,94 @@
 import type { SessionLoss } from '../../engine/engine.ts'
-import { createError, type LockError } from '../../engine/errors/errors.ts'
-import type { Begin, Finish } from '../../law/model/commands.ts'
+import { createError, isLockError, type LockError } from '../../engine/errors/errors.ts'
 import { VALUE_BYTES_MAX } from '../../engine/validation/limits.ts'
-import type { Granted, OutcomeOf } from '../../law/model/outcomes.ts'
-import { toJsonText } from './json-text.ts'
-import { Lease, type LeaseTerms, type RenewalAnswer } from '../lease/lease.ts'
-import type { LocksContext } from '../locks-context.ts'
-import { RETRY_MS_MIN } from '../options/locks-limits.ts'
+import { toWithdrawal } from '../../engine/waits/waiting-command.ts'
+import type { Begin, Command, Finish } from '../../law/model/commands.ts'
+import type { Coordination } from '../../law/model/settings.ts'
+import { fromJsonText, toJsonText } from './json-text.ts'
+import { Claim } from '../lease/claim.ts'
+import type { RenewalAnswer } from '../lease/lease.ts'
 import { toLossReason } from '../lease/lost-error.ts'
-import type { OperationHandle, OperationResult } from './operation-handle.ts'
-import { createRefusalError } from '../request/refusal-errors.ts'
-import { askAgain, sendInBackground } from '../request/retrying.ts'
-import { callOff } from '../request/request-grant.ts'
+import type { LocksContext } from '../locks-context.ts'
+import type { BeginNowOutcome, OperationHandle, OperationResult } from './operation-handle.ts'
+import type { Answered } from '../request/ask-engine.ts'
+import { callOff, insistOnGrant, PASSED, requestGrant } from '../request/request-grant.ts'
+
+/** What an operation is asked for with, checked and in milliseconds. */
+export interface BeginTerms {
+  readonly type: string
+  readonly resource: string
+  readonly node: string
+  readonly version: string | undefined
+  readonly ttlMs: number
+  /** 0 does not wait and keeps the place in the queue. */
+  readonly waitMs: number
+  readonly signal: AbortSignal | undefined
+  readonly renew: boolean
+  readonly lane: string | undefined
+  readonly coordination: Coordination | undefined
+  readonly meta: string | undefined
+}
 
 /** How an operation ended, with its value as text. */
 type Ending = Pick<Finish, 'success' | 'value' | 'error'>
 
-export interface HeldOperationOptions {
-  /** What it was granted for; asked again, it renews the lease. */
-  readonly request: Begin
-  readonly terms: LeaseTerms
-  readonly granted: Granted
-  /** Whether it is held in the engine's session. */
-  readonly isInSession: boolean
-}
-
-/** One operation that was granted to this node. */
-export class HeldOperation extends Lease implements OperationHandle {
-  readonly token: number
-  readonly #request: Begin
+/** One operation of this node, from the moment it is asked for. */
+export class HeldOperation extends Claim<BeginTerms> implements OperationHandle {
+  #request: Begin
   #finishing: Promise<void> | undefined = undefined
 
-  constructor(context: LocksContext, options: HeldOperationOptions) {
-    super(context, options.terms)
-    this.#request = { ...options.request, waitMs: 0 }
-    this.token = options.granted.token
-    if (options.isInSession) this.joinSession()
+  constructor(context: LocksContext, terms: BeginTerms) {
+    super(context, terms)
+    const { type, resource, node, version, ttlMs, lane, coordination, meta } = terms
+    const requestId = context.nextOwner()
+    const session = context.keeps(terms) ? context.session?.id : undefined
+    const common = { type, resource, node, version, ttlMs, lane, session, coordination, meta }
+    this.#request = { kind: 'begin', requestId, ...common }
   }
 
   get type(): string {
-    return this.#request.type
+    return this.terms.type
   }
 
   get resource(): string {
-    return this.#request.resource
+    return this.terms.resource
   }
 
   get node(): string {
-    return this.#request.node
+    return this.terms.node
+  }
+
+  /** Ask to run it, and wait for the turn or for the work of another node. */
+  async ask(): Promise<BeginNowOutcome> {
+    const { waitMs } = this.terms
+    const outcome = await this.conclude(this.#ask())
+    switch (outcome.kind) {
+      case 'granted':
+        return { kind: 'acquired', operation: this }
+      case 'skip':
+        return { kind: 'skipped', value: fromJsonText(outcome.value) }
+      case 'dissolved':
+        return { kind: 'dissolved', node: outcome.node }
+      case 'queued': {
+        const withdraw = async (): Promise<void> => void (await this.#withdraw())
+        return { kind: 'queued', position: outcome.position, withdraw }
+      }
+      case 'refused':
+        throw this.errorOf(outcome, 'begin', waitMs)
+    }
   }
 
   finish(result: OperationResult): Promise<void> {
     if (this.#finishing !== undefined) return this.#finishing
+    const { what } = this.describe()
     if (typeof result?.success !== 'boolean') {
-      const text = `finish of ${this.#name} has to be told { success: true } or { success: false }`
+      const text = `finish of ${what} has to be told { success: true } or { success: false }`
       return Promise.reject(createError('LOCK_INVALID_ARGUMENT', text))
     }
     if (!result.success) return this.#finishOnce({ success: false, error: result.error })
     let value: string | undefined
     try {
-      value = toJsonText(result.value, {
-        what: `the value of ${this.#name}`,
-        bytesMax: VALUE_BYTES_MAX,
-      })
+      value = toJsonText(result.value, { what: `the value of ${what}`, bytesMax: VALUE_BYTES_MAX })
     } catch (error) {
       // Nothing was said to the engine; the operation goes on.
       return Promise.reject(error as LockError)
@@ -79,9 +105,20 @@ export class HeldOperation extends Lease implements OperationHandle {
     }
   }
 
+  protected latestRequest(): Begin {
+    return this.#request
+  }
+
+  protected createEnd(ending: Ending = { success: false }): Finish {
+    const { type, resource, node, coordination } = this.terms
+    const requestId = `${this.#request.requestId}-end`
+    const { token } = this
+    return { kind: 'finish', type, resource, node, coordination, requestId, token, ...ending }
+  }
+
   /** A holder that asks again renews its lease. Whatever else it is answered, it does not hold. */
   protected async sendRenewal(ttlMs: number): Promise<RenewalAnswer> {
-    const outcome = await this.context.engine.apply({ ...this.#request, ttlMs })
+    const outcome = await this.context.engine.apply({ ...this.#request, ttlMs, waitMs: 0 })
     if (outcome.kind === 'granted' && outcome.token === this.token) {
       return { kind: 'renewed', leaseMs: outcome.leaseMs }
     }
@@ -93,27 +130,68 @@ export class HeldOperation extends Lease implements OperationHandle {
     }
   }
 
-  protected callOff(): void {
-    // An operation exists only once it is granted; there is no wait to call off.
-  }
-
   protected isMeant(loss: Extract<SessionLoss, { kind: 'hold' }>): boolean {
     const { namespace, key, token } = loss
     return namespace === 'operation' && key === this.resource && token === this.token
   }
 
-  protected giveBack(): void {
-    const { type, resource, node, token } = this
-    const finish = { kind: 'finish', type, resource, node, token, success: false } as const
-    sendInBackground(this.context, finish).catch(() => {})
-  }
-
   protected describe(): { readonly what: string; readonly key: string } {
-    return { what: this.#name, key: this.resource }
+    return { what: `the ${this.type} of "${this.resource}"`, key: this.resource }
   }
 
-  get #name(): string {
-    return `the ${this.type} of "${this.resource}"`
+  async #ask(): Promise<Answered<Begin>> {
+    const { context } = this
+    const { waitMs, signal } = this.terms
+    const check = (answered: Answered<Begin>): Promise<Answered<Begin>> => this.#locate(answered)
+    const answered = await insistOnGrant<Begin>(context, {
+      createRequest: (leftMs, isAnew) => this.#createRequest(leftMs, isAnew),
+      signal,
+      untilMs: context.clock.nowMs() + waitMs,
+      check,
+    })
+    if (answered.outcome.kind !== 'queued' || waitMs === 0) return answered
+    // The wait is over. A request that was settled before it could be withdrawn counts as it was settled.
+    if (!(await this.#withdraw())) {
+      const request = this.#createRequest(0, false)
+      const settled = await requestGrant(context, { request, signal, check })
+      const { outcome } = settled
+      if (outcome.kind !== 'refused' || outcome.code !== 'cancelled') return settled
+    }
+    const query = { kind: 'inspect', namespace: 'operation', key: this.resource } as const
+    const { holders } = await context.engine.read(query)
+    return { ...answered, outcome: { kind: 'refused', code: 'timeout', holders } }
+  }
+
+  #createRequest(waitMs: number, isAnew: boolean): Begin {
+    const requestId = isAnew ? this.context.nextOwner() : this.#request.requestId
+    this.#request = { ...this.#request, requestId, waitMs }
+    return this.#request
+  }
+
+  async #withdraw(): Promise<boolean> {
+    const outcome = await this.context.engine.apply<Command>(toWithdrawal(this.#request))
+    return outcome.kind === 'cancelled' && outcome.cancelled
+  }
+
+  /**
+   * A node may be more than one process, and what it runs may be held in the session of another. If it is
+   * not held at all any more, it has passed before it was heard of.
+   */
+  async #locate(answered: Answered<Begin>): Promise<Answered<Begin>> {
+    const { outcome } = answered
+    const { type, resource, node, session } = this.#request
+    if (outcome.kind !== 'granted' || session === undefined) return answered
+    const owner = `${type}:${node}`
+    const query = { kind: 'standing', key: resource, owner, namespace: 'operation' } as const
+    try {
+      const { holder } = await this.context.engine.read(query)
+      this.keepInSession(holder?.session === session)
+      return holder?.token === outcome.token ? answered : { ...answered, outcome: PASSED }
+    } catch (error) {
+      if (!isLockError(error)) throw error
+      const { code, message, details } = error
+      throw createError(code, message, { applied: 'maybe', details, cause: error })
+    }
   }
 
   #finishOnce(ending: Ending): Promise<void> {
@@ -126,52 +204,11 @@ export class HeldOperation extends Lease implements OperationHandle {
       if (ending.success) throw this.lostError()
       return
     }
-    const outcome = await this.#send(ending)
+    const { outcome } = await this.sendEnd(this.createEnd(ending))
     if (outcome.kind === 'finished') return
-    if (outcome.code !== 'not_holder' && outcome.code !== 'stale_token') {
-      throw createRefusalError(outcome, {
-        what: `finish ${this.#name}`,
-        key: this.resource,
-        wallMs: this.context.clock.wallMs(),
-      })
-    }
+    const { code } = outcome
+    if (code !== 'not_holder' && code !== 'stale_token') throw this.errorOf(outcome, 'finish')
     this.endedEarly(toLossReason(outcome))
     if (ending.success) throw this.lostError()
-  }
-
-  async #send(ending: Ending): Promise<OutcomeOf<Finish>> {
-    const { engine, clock } = this.context
-    const { type, resource, node, coordination, requestId } = this.#request
-    const command: Finish = {
-      kind: 'finish',
-      type,
-      resource,
-      node,
-      coordination,
-      requestId: `${requestId}-end`,
-      token: this.token,
-      success: ending.success,
-      value: ending.value,
-      error: ending.error,
-    }
-    const untilMs = clock.nowMs() + RETRY_MS_MIN
-    try {
-      return await engine.apply(command)
-    } catch (error) {
-      return this.#sendAgain(command, { error, untilMs })
-    }
-  }
-
-  async #sendAgain(
-    command: Finish,
-    { error, untilMs }: { readonly error: unknown; readonly untilMs: number },
-  ): Promise<OutcomeOf<Finish>> {
-    const { context } = this
-    try {
-      return (await askAgain({ context, command: () => command, error, untilMs })).outcome
-    } catch (failure) {
-      this.leaveToOthers()
-      throw failure
-    }
   }
 }

@@ -1,6 +1,5 @@
 import { VALUE_BYTES_MAX } from '../../engine/validation/limits.ts'
-import { type BeginTerms, beginOperation } from './begin-operation.ts'
-import type { HeldOperation } from './held-operation.ts'
+import { type BeginTerms, HeldOperation } from './held-operation.ts'
 import { fromJsonText, toJsonText } from './json-text.ts'
 import type { LocksContext } from '../locks-context.ts'
 import type { OnceContext, OnceOutcome } from './operation-handle.ts'
@@ -24,7 +23,7 @@ export async function runOnce<Value>(
   work: OnceWork<Value>,
 ): Promise<OnceOutcome<Value>> {
   const { key, terms } = work
-  const begun = await beginOperation(context, {
+  const operation = new HeldOperation(context, {
     ...terms,
     type: ONCE_TYPE,
     resource: key,
@@ -35,8 +34,9 @@ export async function runOnce<Value>(
     coordination: 'server',
     meta: undefined,
   })
+  const begun = await operation.ask()
   if (begun.kind === 'acquired') {
-    return { ran: true, value: (await runHeld(begun.operation, work)) as Value }
+    return { ran: true, value: (await runHeld(operation, work)) as Value }
   }
   return { ran: false, value: (begun.kind === 'skipped' ? begun.value : undefined) as Value }
 }

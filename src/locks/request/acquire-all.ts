@@ -31,7 +31,8 @@ export async function acquireAll(
     for (const key of inByteOrder(options.keys)) {
       const waitMs = Math.max(0, Math.ceil(untilMs - context.clock.nowMs()))
       const signal = anySignal(terms.signal, held)
-      const lock = new HeldLock(context, { ...terms, waitMs, signal }, { key, party, scope })
+      const lock = new HeldLock(context, { ...terms, waitMs, signal }, key)
+      lock.joinTask(scope, party)
       held.push(await acquireLock(context, lock, throwRefusal))
       // One task holds the first ones and waits for the next.
       party = lock.party

@@ -2,7 +2,7 @@ import type { Acquire } from '../../law/model/commands.ts'
 import type { OutcomeOf, Refused } from '../../law/model/outcomes.ts'
 import type { HeldLock } from '../lease/held-lock.ts'
 import type { LocksContext } from '../locks-context.ts'
-import { runInScope, type TaskScope } from './task-context.ts'
+import { runInScope } from './task-context.ts'
 
 /**
  * The two ways to a lock. Both go the short way where that is enough; it is written out twice because
@@ -12,7 +12,7 @@ import { runInScope, type TaskScope } from './task-context.ts'
 /** One for all: a promise of its own for every call would cost as much as the turn. */
 const A_TURN: Promise<void> = Promise.resolve()
 
-/** What becomes of whoever is refused. */
+/** What is made of a refusal. */
 type OnRefused<Otherwise> = (lock: HeldLock, refused: Refused) => Otherwise
 
 export function throwRefusal(lock: HeldLock, refused: Refused): never {
@@ -28,17 +28,14 @@ export async function acquireLock<Otherwise>(
   const sentAtMs = context.clock.nowMs()
   const answer = lock.ask()
   let outcome: OutcomeOf<Acquire> | undefined
-  let refused: Refused | undefined
   try {
     outcome = answer instanceof Promise ? await answer : answer
-  } catch (error) {
-    refused = await lock.recover(error, sentAtMs)
+  } catch {
+    // `settle` asks what became of it.
   }
-  if (outcome !== undefined) {
-    const nowMs = answer instanceof Promise ? context.clock.nowMs() : sentAtMs
-    if (lock.accept(outcome, sentAtMs, nowMs)) return lock
-    refused = await lock.settle(outcome, sentAtMs)
-  }
+  const nowMs = answer instanceof Promise ? context.clock.nowMs() : sentAtMs
+  if (lock.accept(outcome, sentAtMs, nowMs)) return lock
+  const refused = await lock.settle({ answer, sentAtMs })
   return refused === undefined ? lock : onRefused(lock, refused)
 }
 
@@ -51,7 +48,6 @@ export async function runWithLock<Result>(
   const sentAtMs = context.clock.nowMs()
   const answer = lock.ask()
   let outcome: OutcomeOf<Acquire> | undefined
-  let refused: Refused | undefined
   try {
     if (answer instanceof Promise) {
       outcome = await answer
@@ -60,34 +56,29 @@ export async function runWithLock<Result>(
       await A_TURN
       outcome = answer
     }
-  } catch (error) {
-    refused = await lock.recover(error, sentAtMs)
+  } catch {
+    // `settle` asks what became of it.
   }
-  // Read anew even after a turn: others may have kept it long, and a lease does not wait for them.
-  if (outcome !== undefined && !lock.accept(outcome, sentAtMs, context.clock.nowMs())) {
-    refused = await lock.settle(outcome, sentAtMs)
+  // Read anew even after a turn: other work may have kept it long, and a lease does not wait for that.
+  if (!lock.accept(outcome, sentAtMs, context.clock.nowMs())) {
+    const refused = await lock.settle({ answer, sentAtMs })
+    if (refused !== undefined) throw lock.refusalError(refused)
   }
-  if (refused !== undefined) throw lock.refusalError(refused)
-  const scope: TaskScope = { party: lock.party, open: 0, ended: false }
   let result: Result
   try {
-    result = await (context.tracksTasks ? runInScope(scope, run, lock) : run(lock))
+    result = await (context.tracksTasks ? runInScope(lock, run) : run(lock))
   } catch (error) {
-    scope.ended = true
     await lock[Symbol.asyncDispose]()
     throw error
   }
-  scope.ended = true
   const releasing = lock.startRelease()
   if (releasing === null) {
     await lock[Symbol.asyncDispose]()
-  } else if (!(releasing instanceof Promise)) {
-    lock.finishRelease(releasing)
   } else {
     try {
-      lock.finishRelease(await releasing)
-    } catch (error) {
-      await lock.recoverRelease(error)
+      lock.finishRelease(releasing instanceof Promise ? await releasing : releasing)
+    } catch {
+      await lock.recoverRelease(releasing)
     }
   }
   if (lock.loss !== undefined) throw lock.lostError({ result })

@@ -9,7 +9,7 @@ export interface Attempt {
   readonly what: string
   readonly key: string
   /** How long it had waited; absent where it does not wait. */
-  readonly waitedMs?: number
+  readonly waitedMs?: number | undefined
   /** The time of day, to say since when a lock is held. */
   readonly wallMs: number
 }

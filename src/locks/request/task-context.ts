@@ -28,11 +28,15 @@ export function inheritedParty(scope: TaskScope | undefined): string | undefined
   return scope === undefined || scope.ended || scope.open > 0 ? undefined : scope.party
 }
 
-/** Run with this scope as the current one, also in everything that follows asynchronously. */
-export function runInScope<Argument, Result>(
-  scope: TaskScope,
-  run: (argument: Argument) => Result,
-  argument: Argument,
-): Result {
-  return storage.run(scope, run, argument)
+/** Run a function in a scope of its own, which everything that follows from it asynchronously belongs to. */
+export async function runInScope<Lock extends { readonly party: string }, Result>(
+  lock: Lock,
+  run: (lock: Lock) => Result | Promise<Result>,
+): Promise<Result> {
+  const scope: TaskScope = { party: lock.party, open: 0, ended: false }
+  try {
+    return await storage.run(scope, run, lock)
+  } finally {
+    scope.ended = true
+  }
 }
