@@ -47,7 +47,7 @@ export function createOwningLocks(
   return new Locks({
     context: new LocksContext({ engine, clock, random, id, followsTasks: followTasks }),
     node: node ?? owner ?? unique,
-    ttlMs: ttl === undefined ? LEASE_MS_DEFAULT : parseTtl(ttl),
+    ttlMs: parseTtl(ttl, LEASE_MS_DEFAULT),
     closeEngine,
   })
 }

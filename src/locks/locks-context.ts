@@ -1,6 +1,8 @@
 import type { EngineSession, LockEngine } from '../engine/engine.ts'
 import { createError, type LockError } from '../engine/errors/errors.ts'
 import type { Clock } from '../time/clock.ts'
+import type { Refused } from '../law/model/outcomes.ts'
+import { type Attempt, createRefusalError } from './request/refusal-errors.ts'
 import { RenewalSchedule } from './lease/renewal-schedule.ts'
 
 export interface LocksContextOptions {
@@ -63,6 +65,12 @@ export class LocksContext {
     this.#isClosed = true
     this.#unlisten?.()
     this.schedule.close()
+  }
+
+  /** The error of what was refused. */
+  refusalError(refused: Refused, attempt: Omit<Attempt, 'wallMs'>): LockError {
+    if (this.#isClosed) return this.closedError()
+    return createRefusalError(refused, { ...attempt, wallMs: this.clock.wallMs() })
   }
 
   closedError(): LockError {

@@ -7,11 +7,10 @@ import { acquireAll } from './request/acquire-all.ts'
 import { acquireLock, runWithLock, throwRefusal } from './request/acquire-lock.ts'
 import {
   type AcquireTerms,
-  createDefaultTerms,
   parseAcquireOptions,
   parseMeta,
   parseTtl,
-  parseWait,
+  parseWaitOptions,
 } from './request/acquire-terms.ts'
 import { assertFunction, assertOptions, assertSignal } from './options/check-options.ts'
 import { HeldLock } from './lease/held-lock.ts'
@@ -39,7 +38,6 @@ import type {
   OnceContext,
   OnceOutcome,
 } from './operations/operation-handle.ts'
-import { createRefusalError } from './request/refusal-errors.ts'
 import { currentScope, inheritedParty, type TaskScope } from './request/task-context.ts'
 import { type LockWatch, WatchStream } from './watch-stream.ts'
 
@@ -71,7 +69,7 @@ export class Locks implements AsyncDisposable {
   constructor(parts: LocksParts) {
     this.#context = parts.context
     this.#node = parts.node
-    this.#defaults = createDefaultTerms(parts.ttlMs)
+    this.#defaults = Object.freeze(parseAcquireOptions({}, parts.ttlMs))
     this.#closeEngine = parts.closeEngine
   }
 
@@ -126,7 +124,7 @@ export class Locks implements AsyncDisposable {
       const isFirst = typeof options === 'function'
       const run = isFirst ? options : then
       assertFunction(run, 'withLock')
-      const terms = isFirst ? this.#defaults : parseAcquireOptions(options, this.#defaults)
+      const terms = isFirst ? this.#defaults : this.#terms(options)
       return runWithLock(this.#context, this.#ask(key, terms), run)
     } catch (error) {
       return Promise.reject(error as LockError)
@@ -153,7 +151,7 @@ export class Locks implements AsyncDisposable {
    */
   acquire(key: string, options?: AcquireOptions): Promise<LockHandle> {
     try {
-      const lock = this.#ask(key, parseAcquireOptions(options, this.#defaults))
+      const lock = this.#ask(key, this.#terms(options))
       return acquireLock(this.#context, lock, throwRefusal)
     } catch (error) {
       return Promise.reject(error as LockError)
@@ -174,7 +172,7 @@ export class Locks implements AsyncDisposable {
    * ```
    */
   async tryAcquire(key: string, options?: TryAcquireOptions): Promise<LockHandle | null> {
-    const terms = { ...parseAcquireOptions(options, this.#defaults), waitMs: 0 }
+    const terms = { ...this.#terms(options), waitMs: 0 }
     return acquireLock(this.#context, this.#ask(key, terms), (lock, refused) =>
       refused.code === 'held' ? null : throwRefusal(lock, refused),
     )
@@ -198,7 +196,7 @@ export class Locks implements AsyncDisposable {
    */
   async acquireAll(keys: readonly string[], options?: AcquireOptions): Promise<LockSet> {
     this.#assertOpen()
-    const terms = parseAcquireOptions(options, this.#defaults)
+    const terms = this.#terms(options)
     return acquireAll(this.#context, { keys, terms, scope: this.#scope() })
   }
 
@@ -229,10 +227,9 @@ export class Locks implements AsyncDisposable {
     this.#assertOpen()
     assertFunction(run, 'once')
     assertOptions(options)
-    const { version, ttl, wait, signal } = options
-    assertSignal(signal)
-    const ttlMs = ttl === undefined ? this.#defaults.ttlMs : parseTtl(ttl)
-    const terms = { version, ttlMs, waitMs: parseWait(wait), signal }
+    const { version, ttl } = options
+    const ttlMs = parseTtl(ttl, this.#defaults.ttlMs)
+    const terms = { version, ttlMs, ...parseWaitOptions(options) }
     return runOnce(this.#context, { key, run, terms })
   }
 
@@ -253,13 +250,11 @@ export class Locks implements AsyncDisposable {
   ): Promise<BeginNowOutcome> {
     this.#assertOpen()
     assertOptions(options)
-    const { ttl, wait, node = this.#node, renew = true, meta } = options
-    const { version, signal, lane, coordination } = options
-    assertSignal(signal)
+    const { ttl, node = this.#node, renew = true, meta, version, lane, coordination } = options
     const operation = new HeldOperation(this.#context, {
-      ...{ type, resource, node, version, signal, renew, lane, coordination },
-      ttlMs: ttl === undefined ? this.#defaults.ttlMs : parseTtl(ttl),
-      waitMs: parseWait(wait),
+      ...{ type, resource, node, version, renew, lane, coordination },
+      ...parseWaitOptions(options),
+      ttlMs: parseTtl(ttl, this.#defaults.ttlMs),
       meta: parseMeta(meta),
     })
     return operation.ask()
@@ -272,11 +267,7 @@ export class Locks implements AsyncDisposable {
     const { resource, node = this.#node } = options
     const outcome = await this.#context.engine.apply({ kind: 'unref', resource, node })
     if (outcome.kind === 'unreferenced') return outcome.removed
-    throw createRefusalError(outcome, {
-      what: 'drop references',
-      key: resource ?? '',
-      wallMs: this.#context.clock.wallMs(),
-    })
+    throw this.#context.refusalError(outcome, { what: 'drop references', key: resource ?? '' })
   }
 
   /** The nodes that reference a resource: those that pulled it and did not drop it. */
@@ -343,11 +334,7 @@ export class Locks implements AsyncDisposable {
     const { owner, kind: namespace } = options
     const outcome = await this.#context.engine.apply({ kind: 'force', key, owner, namespace })
     if (outcome.kind === 'forced') return outcome.count
-    throw createRefusalError(outcome, {
-      what: `force the release of "${key}"`,
-      key,
-      wallMs: this.#context.clock.wallMs(),
-    })
+    throw this.#context.refusalError(outcome, { what: `force the release of "${key}"`, key })
   }
 
   /**
@@ -369,6 +356,12 @@ export class Locks implements AsyncDisposable {
     this.#context.close()
     await Promise.all([...this.#watches].map((watch) => watch.close()))
     await this.#closeEngine?.()
+  }
+
+  #terms(options: AcquireOptions | undefined): AcquireTerms {
+    return options === undefined
+      ? this.#defaults
+      : parseAcquireOptions(options, this.#defaults.ttlMs)
   }
 
   #ask(key: string, terms: AcquireTerms): HeldLock {

@@ -4,7 +4,6 @@ import type { Finish, Release } from '../../law/model/commands.ts'
 import type { Refused } from '../../law/model/outcomes.ts'
 import { RETRY_MS_MIN } from '../options/locks-limits.ts'
 import { type Answered, askEngine, type Sent, sendInBackground } from '../request/ask-engine.ts'
-import { createRefusalError } from '../request/refusal-errors.ts'
 import { callOff } from '../request/request-grant.ts'
 import { Lease, type LeaseTerms } from './lease.ts'
 
@@ -71,13 +70,7 @@ export abstract class Claim<Terms extends LeaseTerms> extends Lease<Terms> {
 
   /** The error of what was refused, as in `acquire` the write lock. */
   protected errorOf(refused: Refused, verb: string, waitedMs?: number): LockError {
-    if (this.context.isClosed) return this.context.closedError()
     const { what, key } = this.describe()
-    return createRefusalError(refused, {
-      what: `${verb} ${what}`,
-      key,
-      waitedMs,
-      wallMs: this.context.clock.wallMs(),
-    })
+    return this.context.refusalError(refused, { what: `${verb} ${what}`, key, waitedMs })
   }
 }

@@ -3,10 +3,10 @@ import type { LockError } from '../../engine/errors/errors.ts'
 import type { Acquire, Release } from '../../law/model/commands.ts'
 import type { OutcomeOf, Refused } from '../../law/model/outcomes.ts'
 import type { Mode } from '../../law/model/view.ts'
-import { type AcquireTerms, parseTtl, parseWait } from '../request/acquire-terms.ts'
+import { type AcquireTerms, parseTtl, parseWaitOptions } from '../request/acquire-terms.ts'
 import type { Sent } from '../request/ask-engine.ts'
 import { insistOnGrant, isFresh } from '../request/request-grant.ts'
-import { assertOptions, assertSignal } from '../options/check-options.ts'
+import { assertOptions } from '../options/check-options.ts'
 import type { Duration } from '../options/durations.ts'
 import { Claim } from './claim.ts'
 import type { RenewalAnswer } from './lease.ts'
@@ -131,9 +131,7 @@ export class HeldLock extends Claim<AcquireTerms> implements LockHandle {
 
   async upgrade(options: WaitOptions = {}): Promise<void> {
     assertOptions(options)
-    const { wait, signal } = options
-    const waitMs = parseWait(wait)
-    assertSignal(signal)
+    const { waitMs, signal } = parseWaitOptions(options)
     this.assertHeld()
     await this.#changes().upgrade(waitMs, signal)
   }
@@ -144,7 +142,7 @@ export class HeldLock extends Claim<AcquireTerms> implements LockHandle {
   }
 
   async renew(ttl?: Duration): Promise<void> {
-    await this.confirm(ttl === undefined ? this.terms.ttlMs : parseTtl(ttl))
+    await this.confirm(parseTtl(ttl, this.terms.ttlMs))
   }
 
   release(): Promise<void> {

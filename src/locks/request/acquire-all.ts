@@ -4,7 +4,7 @@ import { compareNames, problemWithName } from '../../engine/validation/names.ts'
 import { acquireLock, throwRefusal } from './acquire-lock.ts'
 import type { AcquireTerms } from './acquire-terms.ts'
 import { HeldLock } from '../lease/held-lock.ts'
-import { HeldLockSet } from '../lease/held-lock-set.ts'
+import { LockSet } from '../lease/lock-set.ts'
 import type { LocksContext } from '../locks-context.ts'
 import { inheritedParty, type TaskScope } from './task-context.ts'
 
@@ -22,7 +22,7 @@ export interface AcquireAllOptions {
 export async function acquireAll(
   context: LocksContext,
   options: AcquireAllOptions,
-): Promise<HeldLockSet> {
+): Promise<LockSet> {
   const { terms, scope } = options
   const untilMs = context.clock.nowMs() + terms.waitMs
   let party = inheritedParty(scope)
@@ -38,7 +38,7 @@ export async function acquireAll(
       party = lock.party
     }
     assertNoneLost(held)
-    return new HeldLockSet(held)
+    return new LockSet(held)
   } catch (error) {
     for (const lock of held.toReversed()) await lock[Symbol.asyncDispose]()
     assertNoneLost(held)

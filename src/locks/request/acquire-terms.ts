@@ -8,7 +8,7 @@ import type { Mode } from '../../law/model/view.ts'
 import { assertOptions, assertSignal } from '../options/check-options.ts'
 import { type Duration, type DurationRule, parseDuration } from '../options/durations.ts'
 import { toJsonText } from '../operations/json-text.ts'
-import type { AcquireOptions } from '../options/lock-options.ts'
+import type { AcquireOptions, WaitOptions } from '../options/lock-options.ts'
 
 /** What a lock is asked for with, checked and in milliseconds. */
 export interface AcquireTerms {
@@ -27,49 +27,30 @@ export interface AcquireTerms {
 const TTL_RULE: DurationRule = { option: 'ttl', minMs: TTL_MS_MIN, maxMs: TTL_MS_MAX }
 const WAIT_RULE: DurationRule = { option: 'wait', minMs: 0, maxMs: WAIT_MS_MAX, endless: true }
 
-export function parseTtl(ttl: Duration): number {
-  return parseDuration(ttl, TTL_RULE)
+/** The lease that is asked for, or the usual one. */
+export function parseTtl(ttl: Duration | undefined, usualMs: number): number {
+  return ttl === undefined ? usualMs : parseDuration(ttl, TTL_RULE)
 }
 
-/** Without a time the wait has no end of its own. */
-export function parseWait(wait: Duration | undefined): number {
-  return wait === undefined ? Number.POSITIVE_INFINITY : parseDuration(wait, WAIT_RULE)
+/** How long a call waits, and what ends the wait early. Without a time the wait has no end of its own. */
+export function parseWaitOptions({
+  wait,
+  signal,
+}: WaitOptions): Pick<AcquireTerms, 'waitMs' | 'signal'> {
+  assertSignal(signal)
+  const waitMs = wait === undefined ? Number.POSITIVE_INFINITY : parseDuration(wait, WAIT_RULE)
+  return { waitMs, signal }
 }
 
 export function parseMeta(meta: unknown): string | undefined {
   return toJsonText(meta, { what: 'meta', bytesMax: META_BYTES_MAX })
 }
 
-/** The terms of someone who asks for nothing in particular. */
-export function createDefaultTerms(ttlMs: number): AcquireTerms {
-  return Object.freeze({
-    mode: 'write',
-    ttlMs,
-    waitMs: Number.POSITIVE_INFINITY,
-    signal: undefined,
-    renew: true,
-    owner: undefined,
-    lane: undefined,
-    meta: undefined,
-  })
-}
-
-export function parseAcquireOptions(
-  options: AcquireOptions | undefined,
-  defaults: AcquireTerms,
-): AcquireTerms {
-  if (options === undefined) return defaults
+/** An option that is absent is the default: a write lock with an owner of its own, renewed. */
+export function parseAcquireOptions(options: AcquireOptions, usualTtlMs: number): AcquireTerms {
   assertOptions(options)
-  const { mode = 'write', ttl, wait, signal, renew = true, owner, lane, meta } = options
-  assertSignal(signal)
-  return {
-    mode,
-    ttlMs: ttl === undefined ? defaults.ttlMs : parseTtl(ttl),
-    waitMs: parseWait(wait),
-    signal,
-    renew,
-    owner,
-    lane,
-    meta: meta === undefined ? undefined : parseMeta(meta),
-  }
+  const { mode = 'write', ttl, renew = true, owner, lane, meta } = options
+  const { waitMs, signal } = parseWaitOptions(options)
+  const ttlMs = parseTtl(ttl, usualTtlMs)
+  return { mode, ttlMs, waitMs, signal, renew, owner, lane, meta: parseMeta(meta) }
 }
