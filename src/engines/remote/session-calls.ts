@@ -24,11 +24,10 @@ const capture = (resolve: (value: never) => void, reject: (error: Error) => void
   rejectMade = reject
 }
 
-type CallPlace = Pick<SessionCall, 'id' | 'order' | 'startedAtMs'>
-
 /** A request that has not been answered. */
 class SessionCall<Value = unknown> {
-  readonly id: number
+  /** Of its place among those that are unanswered. */
+  id = 0
   /** Grows from call to call. */
   readonly order: number
   readonly startedAtMs: number
@@ -41,8 +40,7 @@ class SessionCall<Value = unknown> {
   /** Its caller waits no more. It keeps its id until the server has answered. */
   isAborted = false
 
-  constructor({ id, order, startedAtMs }: CallPlace, request: Request) {
-    this.id = id
+  constructor(order: number, startedAtMs: number, request: Request) {
     this.order = order
     this.startedAtMs = startedAtMs
     this.request = request
@@ -76,8 +74,8 @@ export class SessionCalls {
   start<Value>(request: Request): SessionCall<Value> {
     const id = this.#freeIds.pop() ?? this.#pending.length
     this.#started += 1
-    const place = { id, order: this.#started, startedAtMs: this.#options.clock.nowMs() }
-    const call = new SessionCall<Value>(place, request)
+    const call = new SessionCall<Value>(this.#started, this.#options.clock.nowMs(), request)
+    call.id = id
     if (id >= OPEN_REQUESTS_MAX) {
       call.reject(createError('LOCK_LIMIT', `more than ${OPEN_REQUESTS_MAX} calls are under way`))
       return call
