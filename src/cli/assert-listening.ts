@@ -4,7 +4,7 @@ import { createError } from '../engine/errors/errors.ts'
 const HTTP_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 }
 /** A server that takes longer to answer the phone is left to the engine, which is patient. */
 const KNOCK_MS = 3_000
-const NOBODY: ReadonlySet<string | undefined> = new Set([
+const NOT_LISTENING: ReadonlySet<string | undefined> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EHOSTUNREACH',
@@ -12,7 +12,7 @@ const NOBODY: ReadonlySet<string | undefined> = new Set([
 ])
 
 /**
- * Throws at once if nobody listens at a server's address. A program's connection is patient, because
+ * Throws at once if no process listens at a server's address. A program's connection is patient, because
  * its server may be restarting; a person at a terminal has probably not started one.
  */
 export async function assertListening(server: string): Promise<void> {
@@ -22,7 +22,7 @@ export async function assertListening(server: string): Promise<void> {
   if (usual === undefined) return
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   const code = await knock(host, port === '' ? usual : Number(port))
-  if (!NOBODY.has(code)) return
+  if (!NOT_LISTENING.has(code)) return
   const where = `${protocol}//${hostname}${port === '' ? '' : `:${port}`}`
   throw createError(
     'LOCK_ENGINE_UNAVAILABLE',

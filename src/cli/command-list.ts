@@ -41,7 +41,7 @@ export const COMMANDS: readonly ListedCommand[] = [
   },
   {
     name: 'release',
-    summary: "end somebody else's hold (--force)",
+    summary: "end another owner's hold (--force)",
     load: async () => (await import('./commands/release-command.ts')).releaseCommand,
   },
   {

@@ -66,7 +66,7 @@ export async function openLocks(
   return connect(server, { owner, token, ...tls, history: KEEPS_HISTORY.test(server) })
 }
 
-/** Connect, do something, and close whatever came of it. */
+/** Connect, do something, and close, also after a failure. */
 export async function withLocks<Result>(
   values: ConnectionValues,
   io: CliIo,

@@ -14,7 +14,7 @@ export function createProcessIo(): CliIo {
 }
 
 function toStream(stream: NodeJS.WriteStream): CliStream {
-  // Whoever read the output, `head` for example, has seen enough.
+  // The reader of the output, `head` for example, has seen enough.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? BROKEN_PIPE : 1)
   })

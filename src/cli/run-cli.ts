@@ -33,7 +33,7 @@ function isHelp(word: string): boolean {
   return word === 'help' || word === '--help' || word === '-h'
 }
 
-/** What follows `--` belongs to somebody else's command. */
+/** What follows `--` belongs to the command that is run. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   const own = end === -1 ? args : args.slice(0, end)

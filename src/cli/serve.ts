@@ -13,7 +13,7 @@ import { openServeEngine, showServeEngine } from './serve/open-serve-engine.ts'
 import { readServeSettings, type ServeSettings } from './settings/read-serve-settings.ts'
 import { SettingError } from './settings/setting-error.ts'
 
-/** A stop takes no longer than this, whatever clients do. */
+/** A stop takes no longer than this, even if clients do not hang up. */
 const STOP_MS = 4_500
 
 /** Run a server until a signal stops it. Resolves to the exit code. */
@@ -62,7 +62,7 @@ function readAccess(settings: ServeSettings, log: Log): AccessMaterial {
   const tokens = readTokens(settings)
   const tls = readTls(settings)
   if (!isGuarded({ host, tokens, insecure, asksForCertificates: tls?.ca !== undefined })) {
-    const why = `${host} lets everyone who reaches it end every lock`
+    const why = `${host} lets every client that reaches it end every lock`
     const what = 'give --tokens or --tls-ca, or say --insecure'
     throw new SettingError(sources['host'] ?? 'host', `${why}: ${what}`)
   }

@@ -3,7 +3,7 @@ import { createError, isLockError, type LockError } from '../engine/errors/error
 import { codeOfRefusal } from '../locks/request/refusal-errors.ts'
 import { codeOfStatus } from '../wire/json/status-code.ts'
 
-/** What a server has said, whatever it is. */
+/** What a server has said, of any shape. */
 export interface Answer {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
@@ -25,7 +25,7 @@ export function toAnswerError({ status, body }: Answer): LockError {
 
 function codeOf({ status, body }: Answer): ErrorCode {
   const { code, cause, retryable } = body
-  // What passes is one and the same to those who ask: the locks are out of reach.
+  // Every failure that may pass means the same to a caller: the locks are out of reach.
   const lasting = retryable === false ? knownCode(cause) : undefined
   return lasting ?? codeOfRefusal(code) ?? codeOfStatus(status)
 }

@@ -1,4 +1,4 @@
-/** The client of the lock server for those who come from the lock servers before it. */
+/** The client of the lock server for programs that were written for the lock servers before it. */
 export {
   type CallOptions,
   LockClient,

@@ -19,7 +19,7 @@ export interface LockClientOptions extends TlsOptions {
   readonly requestTimeout?: Duration | undefined
   /**
    * `events` (the default) listens on a stream, with a slow poll behind it, and is missed by the server
-   * within seconds when the process dies. `polling` only asks, now and then; nobody misses it.
+   * within seconds when the process dies. `polling` only asks, now and then; the server does not notice when it stops.
    */
   readonly waitBy?: 'events' | 'polling' | undefined
   /** How often `polling` asks; 500 ms by default. */

@@ -21,7 +21,7 @@ export interface UnlockRequest {
   /** Why it failed; it succeeded if there is none and `success` is not false. */
   readonly error?: Error | string | null | undefined
   readonly success?: boolean | undefined
-  /** JSON for those who skip. */
+  /** JSON for the nodes that skip. */
   readonly value?: unknown
 }
 

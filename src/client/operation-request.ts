@@ -25,10 +25,10 @@ export interface OperationRequestParts {
   readonly signal: AbortSignal | undefined
 }
 
-/** The slow poll behind the stream: whatever goes wrong with it, a grant is found within this time. */
+/** The slow poll behind the stream: if the stream fails, a grant is found within this time. */
 const BACKSTOP_MS = 10_000
 
-/** How a request ended without anyone having refused it: it is asked anew, under another id. */
+/** How a request ended without a refusal: it is asked anew, under another id. */
 const ASKED_ANEW: ReadonlySet<unknown> = new Set(['ended', 'abandoned', 'disconnected'])
 
 /** One request for a lock, from asking to the end of what it was granted. */
@@ -38,7 +38,7 @@ export class OperationRequest {
   readonly #session: string = randomUUID()
   readonly #lost = new AbortController()
   readonly #stop = new AbortController()
-  /** Aborts when nobody waits for this request any more. */
+  /** Aborts when no caller waits for this request any more. */
   readonly #signal: AbortSignal
   #id: string = randomUUID()
   #token: number | undefined

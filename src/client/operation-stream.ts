@@ -12,7 +12,7 @@ export interface OperationStreamOptions {
   readonly resourceId: string
   /** A session of this one request: it ends with the stream, and takes what it held along. */
   readonly session: string
-  /** Told that the stream is open, for the first time or again: nobody knows what happened before. */
+  /** Told that the stream is open, for the first time or again: what happened before was not told. */
   readonly onOpen: () => void
   /** Told that something happened: how things stand has to be asked. */
   readonly onNews: () => void
@@ -75,7 +75,7 @@ export class OperationStream {
         })
       } catch (error) {
         failures += 1
-        // Before the first opening somebody waits for it; later the poll behind it does the asking.
+        // Before the first opening a caller waits for it; later the poll behind it does the asking.
         if (!isPassing(error) || failures > maxRetries) this.#opened.reject(error as Error)
       }
       // Who was heard must hear from us within the grace, however seldom we were told to try again.
@@ -134,7 +134,7 @@ function withResolvers(): {
     resolve = onResolve
     reject = onReject
   })
-  // Whoever waits for it hears of it; a stream that nobody waits for may fail in silence.
+  // A caller that waits for it hears of the failure; without one, the stream may fail in silence.
   promise.catch(() => {})
   return { promise, resolve, reject }
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../time/clock.ts'
 
 /**
- * Resolves after a while, or when one of the signals aborts, whatever comes first. It keeps the process
- * alive: somebody waits for what comes after it.
+ * Resolves after a while, or when one of the signals aborts. It keeps the process
+ * alive: a caller waits for what comes after it.
  */
 export function pause(
   clock: Clock,

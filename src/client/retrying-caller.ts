@@ -16,7 +16,7 @@ export class RetryingCaller {
     this.http = new HttpCaller(settings)
   }
 
-  /** Resolves with the server's answer, whatever it says. Rejects when there was none often enough. */
+  /** Resolves with the server's answer, a refusal included. Rejects when there was none often enough. */
   async call(call: Call): Promise<Answer> {
     const { clock, maxRetries, retryMs } = this.#settings
     for (let retries = 0; ; retries += 1) {

@@ -11,8 +11,8 @@ import { LocksContext } from './locks-context.ts'
 import { LEASE_MS_DEFAULT, OWNER_NAME_BYTES_MAX } from './options/locks-limits.ts'
 
 /**
- * Locks of an engine that is already there. Closing them does not close the engine: it belongs to
- * whoever opened it.
+ * Locks of an engine that is already there. Closing them does not close the engine: its opener
+ * closes it.
  *
  * @example
  * ```ts

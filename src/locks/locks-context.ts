@@ -9,7 +9,7 @@ export interface LocksContextOptions {
   readonly engine: LockEngine
   readonly clock: Clock
   readonly random: () => number
-  /** The first part of every owner; nobody else's begins with it. */
+  /** The first part of every owner; no owner of another process begins with it. */
   readonly id: string
   /** Whether locks of one task are known as such. */
   readonly followsTasks: boolean
@@ -39,7 +39,7 @@ export class LocksContext {
     this.tracksTasks = options.followsTasks && options.engine.capabilities.seesDeadlocks
     this.#prefix = `${options.id}-`
     this.#unlisten = this.session?.onLoss((loss) => {
-      for (const entry of this.schedule.everyone()) entry.hear?.(loss)
+      for (const entry of this.schedule.all()) entry.hear?.(loss)
     })
   }
 
@@ -50,7 +50,7 @@ export class LocksContext {
     return terms.ttlMs >= session.ttlMsMin
   }
 
-  /** A name that nobody had before. */
+  /** A name that no owner had before. */
   nextOwner(): string {
     this.#owners += 1
     return this.#prefix + this.#owners

@@ -102,7 +102,7 @@ export class Locks implements AsyncDisposable {
    *
    * const locks = await connect('memory:')
    * const rows = await locks.withLock('orders/42', { ttl: '10s', wait: '5s' }, async (lock) => {
-   *   // Pass lock.token along as a fence and lock.signal to whatever can be cancelled.
+   *   // Pass lock.token along as a fence and lock.signal to everything that can be cancelled.
    *   return lock.signal.aborted ? 0 : 1
    * })
    * console.log(rows)
@@ -201,11 +201,11 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * Run a function once among all who ask: one runs it, the others wait and receive its value, and so do
-   * those who come later, for as long as the engine remembers (its retention, 5 minutes by default). If
+   * Run a function once among all callers: one runs it, the others wait and receive its value, and so do
+   * later callers, for as long as the engine remembers (its retention, 5 minutes by default). If
    * it throws, nothing is remembered and the next one runs it.
    *
-   * The value is what JSON can carry, at most 8 KiB, and everyone gets the JSON form of it. A function
+   * The value is what JSON can carry, at most 8 KiB, and every caller gets the JSON form of it. A function
    * that calls `once` with its own key waits for itself.
    *
    * @example
@@ -325,7 +325,7 @@ export class Locks implements AsyncDisposable {
   }
 
   /**
-   * End holds by an operator's word, whoever has them. Resolves to how many ended. Their holders learn
+   * End the holds of a key, or of one owner on it, by an operator's word. Resolves to how many ended. Their holders learn
    * of it at their next renewal; only the fencing token stops them before that.
    */
   async forceRelease(key: string, options: ForceReleaseOptions = {}): Promise<number> {

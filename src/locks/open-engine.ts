@@ -132,6 +132,6 @@ function toAddress(text: string, example: string): URL {
 function badAddress(example: string): Error {
   return createError(
     'LOCK_INVALID_ARGUMENT',
-    `a database is named as in ${example}, with %XX for whatever is special in a URL`,
+    `a database is named as in ${example}, with %XX for characters that are special in a URL`,
   )
 }

@@ -11,7 +11,7 @@ export interface OpenedEngine {
 
 export interface SharedEngineOptions {
   readonly open: () => LockEngine
-  /** What it is opened with, as text: whoever shares it has to agree. */
+  /** What it is opened with, as text: every user has to give the same. */
   readonly fingerprint: string
 }
 

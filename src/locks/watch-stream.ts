@@ -41,7 +41,7 @@ export class WatchStream implements LockWatch {
   readonly #options: WatchStreamOptions
   readonly #watching: Promise<Watching>
   readonly #onAbort = (): void => {
-    // The reader learns that it ended; how the engine took it concerns nobody any more.
+    // The reader learns that it ended; a failure of the engine to stop changes nothing for it.
     this.close().catch(() => undefined)
   }
   #events: WatchEvent[] = []
@@ -52,7 +52,7 @@ export class WatchStream implements LockWatch {
     this.#options = options
     this.#watching = options.engine.watch(options.filter, (event) => this.#take(event))
     this.ready = this.#watching.then(() => undefined)
-    // Whoever does not look at `ready` learns of a failure by iterating.
+    // A reader that does not look at `ready` learns of a failure by iterating.
     this.ready.catch(() => this.#end())
     options.signal?.addEventListener('abort', this.#onAbort, { once: true })
     if (options.signal?.aborted === true) this.#onAbort()

@@ -6,7 +6,7 @@ const LONGEST_MS = 1_000
 
 /**
  * The pause after so many failures in a row: doubling up to a bound, and between half of that and all of it,
- * so that those who failed together part. `random` is from 0 up to 1.
+ * so that clients that failed together do not come back together. `random` is from 0 up to 1.
  */
 export function backOffMs(failures: number, random: number): number {
   const fullMs = Math.min(LONGEST_MS, FIRST_MS * 2 ** (failures - 1))

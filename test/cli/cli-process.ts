@@ -58,7 +58,7 @@ export class CliProcess {
   }
 }
 
-/** Whether a process is there that can still do something. The dead that nobody has collected cannot. */
+/** Whether a process is there that can still do something. A dead process that was not collected yet cannot. */
 export function isAlive(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' })
   return /^[^Z\s]/.test(stdout)

@@ -117,7 +117,7 @@ describe('ls', () => {
 describe('show', () => {
   it('says of a free key that it is free', async () => {
     const { lines } = await run(['show', 'a'])
-    expect(lines).toEqual(['a  lock, free', '', 'Nobody waits.'])
+    expect(lines).toEqual(['a  lock, free', '', 'No waiters.'])
   })
 
   it('shows holders, queue, ages, leases, tokens and what a holder says of itself', async () => {
@@ -218,7 +218,7 @@ describe('release', () => {
     expect((await locks.inspect('a')).holders).toHaveLength(1)
     expect(await runJson('release', '--force', 'a')).toEqual({ forced: 1 })
     const none = await run(['release', '--force', 'a'])
-    expect(none.stdout.text).toBe('Nothing to release: nobody holds a.\n')
+    expect(none.stdout.text).toBe('Nothing to release: a has no holder.\n')
   })
 
   it('says whose a hold is that the named owner does not have', async () => {
@@ -282,7 +282,7 @@ describe('history', () => {
     })
   })
 
-  it('says when nothing has ended, and when nobody writes it down', async () => {
+  it('says when nothing has ended, and when no history is kept', async () => {
     expect((await run(['history'])).stderr.text).toBe('Nothing has ended lately.\n')
     expect(await runJson('history')).toEqual({ history: [] })
     const forgetful = await run(['history', '--server', 'memory:'])

@@ -91,7 +91,7 @@ describe('the commands and a server in a process of its own', { timeout: TIMEOUT
     expect(results.map(({ locks }) => locks > 0)).toEqual([true, true, true])
   })
 
-  it('end quietly when nobody reads their output any more', async () => {
+  it('end quietly when their output is not read any more', async () => {
     const watcher = start('watch')
     await vi.waitFor(async () => {
       await print('run', 'probe', '--', 'true')

@@ -41,7 +41,7 @@ export interface TerminalProcessOptions {
   readonly cwd: string
 }
 
-/** `holdfast` as somebody runs it who sits at a terminal. */
+/** `holdfast` as a person runs it at a terminal. */
 export class TerminalProcess {
   readonly #process: ChildProcess
   /** The exit code of the command line. */

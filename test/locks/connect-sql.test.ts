@@ -68,7 +68,7 @@ describe.each([
     expect(await rejectionOf(wrong)).toMatchObject({ code: 'LOCK_INVALID_ARGUMENT' })
   })
 
-  it('keeps nobody alive who holds a lock and watches', { timeout: PROGRAM_MS_MAX }, async () => {
+  it('does not keep a process alive that holds a lock and watches', { timeout: PROGRAM_MS_MAX }, async () => {
     const [url] = await createUrls()
     const ended = await runProgram(
       `
@@ -156,7 +156,7 @@ describe('an address of a database', () => {
   })
 
   it.each(['postgres', 'mysql'])(
-    'where nobody listens is unavailable, and a password in it stays secret: %s',
+    'where no server listens is unavailable, and a password in it stays secret: %s',
     async (scheme) => {
       const url = `${scheme}://user:hunter2@127.0.0.1:${await findFreePort()}/database`
       const error = await rejectionOf(connect(url))
@@ -186,7 +186,7 @@ describe('a package that is not installed', () => {
     },
   )
 
-  it('is missed by nobody who does not need it', { timeout: PROGRAM_MS_MAX }, async () => {
+  it('is not missed by a program that does not need it', { timeout: PROGRAM_MS_MAX }, async () => {
     const without = ['kysely', 'pg', 'mysql2', '@photostructure/sqlite']
     const ended = await runProgram(`console.log((await locks.acquire('a')).token)`, { without })
     expect(ended).toEqual({ code: 0, output: '1' })

@@ -111,7 +111,7 @@ describe('watch', () => {
     }
   })
 
-  it('that the engine refuses rejects to whoever reads, and crashes nobody who does not', async () => {
+  it('that the engine refuses rejects to its reader, and without one is no unhandled rejection', async () => {
     const { locks, engine } = openVirtualLocks()
     await engine.close()
     const watch = locks.watch()

@@ -13,7 +13,7 @@ export interface Ended {
 export interface ProgramOptions {
   /** What `locks` is connected to; an engine in memory by default. */
   readonly url?: string
-  /** Packages that cannot be found, as if nobody had installed them. */
+  /** Packages that cannot be found, as if they were not installed. */
   readonly without?: readonly string[]
 }
 

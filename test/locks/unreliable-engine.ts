@@ -14,7 +14,7 @@ import type { Outcome, OutcomeOf } from '../../src/law/model/outcomes.ts'
 /**
  * What happens to a command on its way.
  *
- * - `lose-request`: it never arrives. `lose-answer`: it takes effect, and nobody hears of it. Both look
+ * - `lose-request`: it never arrives. `lose-answer`: it takes effect, and its answer is lost. Both look
  *   the same to the caller.
  * - `refuse-connection`: it never arrives, and the caller knows.
  * - `hang`: it never arrives, and no answer ever comes.

@@ -43,7 +43,7 @@ export interface BenchResult {
 
 export interface BenchOptions {
   readonly durationMs: number
-  /** In front of every key, so that nobody else's is touched. */
+  /** In front of every key, so that no other key is touched. */
   readonly prefix: string
   readonly signal: AbortSignal
 }

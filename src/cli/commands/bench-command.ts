@@ -29,7 +29,7 @@ export const benchCommand: CliCommand = {
   help: `Usage: holdfast bench [options]
 
 Put a short, bounded load on a server and say how it bore it: acquire and release by one worker,
-by 64 side by side, and by 32 who want the same key. Keys begin with holdfast-bench/ and a random
+by 64 side by side, and by 32 workers on the same key. Keys begin with holdfast-bench/ and a random
 name, and all of them are free afterwards.
 
 The numbers are those of this client, this network and this server together. For a comparison with

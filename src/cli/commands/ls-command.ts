@@ -105,7 +105,7 @@ function printKeys(io: CliIo, { locks, cursor }: ListReply): void {
 
 function nameHolders({ holders }: InspectReply): string {
   const [first, ...others] = holders
-  if (first === undefined) return 'nobody'
+  if (first === undefined) return '-'
   return others.length === 0 ? first.owner : `${first.owner} and ${others.length} more`
 }
 

@@ -16,20 +16,20 @@ const OPTIONS = {
   kind: { type: 'string' },
 } as const
 
-const WHY_FORCE = `release ends somebody else's hold, so it needs --force.
+const WHY_FORCE = `release ends another owner's hold, so it needs --force.
   The holder is not asked. It learns of it when it next talks to the server; until then it may go on
-  working beside whoever gets the lock next. Only a resource that checks fencing tokens refuses it.
+  working beside the next holder. Only a resource that checks fencing tokens refuses it.
   See first who it is:  holdfast show KEY`
 
 export const releaseCommand: CliCommand = {
   help: `Usage: holdfast release --force KEY [options]
 
-End holds on a key by an operator's word, whoever has them. Waiters stay, and the next one is
-granted. The holder is not asked, and may still be at work: only a resource that checks fencing
-tokens is safe from it. Needs the admin right where the server asks for tokens. Nothing is asked
-back; a free key is no error.
+End the holds on a key by an operator's word. Waiters stay, and the next one is granted. The holder
+is not asked, and may still be at work: only a resource that checks fencing tokens is safe from it.
+Needs the admin right where the server asks for tokens. Nothing is asked back; a free key is no
+error.
 
-  --force             required, so that nobody does it by accident
+  --force             required, so that it does not happen by accident
   --owner OWNER       only this owner's hold, as "holdfast show" names it
   --kind KIND         "lock" or "operation"; without it the lock, unless there is only an operation
 ${CONNECTION_HELP}
@@ -67,11 +67,11 @@ function describeForced({ key, namespace }: InspectReply, forced: number): strin
   return `Released ${what}: ${forced} ${forced === 1 ? 'hold' : 'holds'} ended.`
 }
 
-/** Who named an owner may have meant one of those who do hold it. */
+/** An operator who named an owner may have meant one of the present holders. */
 function describeNothing({ key, holders }: InspectReply, owner: string | undefined): string {
   const [first, ...others] = holders
   if (first === undefined || owner === undefined) {
-    return `Nothing to release: nobody holds ${key}.`
+    return `Nothing to release: ${key} has no holder.`
   }
   const more = others.length === 0 ? '' : ` and ${others.length} more`
   return `Nothing to release: ${owner} does not hold ${key}. It is held by ${first.owner}${more}.`

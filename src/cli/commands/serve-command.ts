@@ -6,7 +6,7 @@ export const serveCommand: CliCommand = {
   help: `Usage: holdfast serve [options]
 
 Run a lock server. It prints one line with its address when it is ready, and stops on SIGTERM or
-SIGINT: those who wait are told to come back, and whatever is held stays held.
+SIGINT: waiters are told to come back, and holds stay held.
 
 ${describeOptions()}
 

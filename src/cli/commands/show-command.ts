@@ -70,7 +70,7 @@ function printKey(io: CliIo, reply: InspectReply, nowMs: number): void {
     printTable(io, toHolderColumns(holders, nowMs), holders)
   }
   say('')
-  if (queueLength === 0) say('Nobody waits.')
+  if (queueLength === 0) say('No waiters.')
   else {
     say(`${queueLength} waiting${queue.length < queueLength ? `, the first ${queue.length}` : ''}:`)
     printTable(io, toWaiterColumns(queue, nowMs), queue)

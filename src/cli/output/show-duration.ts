@@ -23,7 +23,7 @@ export function showDuration(ms: number): string {
   return parts.join(' ')
 }
 
-/** The time of day at which something was so long ago, in the time zone of whoever looks. */
+/** The time of day at which something was so long ago, in the time zone of this process. */
 export function showTime(atMs: number, nowMs: number): string {
   const at = new Date(atMs)
   const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(':')

@@ -9,7 +9,7 @@ export class ProcessGroup {
     this.#id = id
   }
 
-  /** Returns false if there is nobody to hear it. */
+  /** Returns false if the group has no process left. */
   signal(signal: NodeJS.Signals): boolean {
     return send(-this.#id, signal)
   }
@@ -17,7 +17,7 @@ export class ProcessGroup {
   /** Whether a member is there that can still do something. */
   isAlive(): boolean {
     if (!send(-this.#id, 0)) return false
-    // Where nobody collects the dead, as in many containers, they still count as members.
+    // Where no process collects the dead, as in many containers, they still count as members.
     return process.platform === 'linux' ? hasLiveMember(this.#id) : true
   }
 }
@@ -26,7 +26,7 @@ function send(target: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(target, signal)
   } catch (error) {
-    // EPERM: there are members, and they belong to somebody else.
+    // EPERM: there are members, and they belong to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

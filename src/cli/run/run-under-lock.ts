@@ -116,7 +116,7 @@ export class RunUnderLock {
     }
   }
 
-  /** Nobody has to wait for a server that is away: the lease ends by itself. */
+  /** A server that is away is not waited for: the lease ends by itself. */
   #limitRelease(end: CommandEnd): void {
     this.#endLatestIn(this.#wasLost ? END_MS_MAX : RELEASE_MS_MAX, () => {
       if (!this.#wasLost) this.#say('the lock could not be released; its lease ends by itself')
@@ -145,7 +145,7 @@ export class RunUnderLock {
       supervisor.stop(killAtMs)
       return
     }
-    // Somebody else may have it already.
+    // Another owner may have it already.
     supervisor.stop(killAtMs)
     supervisor.kill()
   }

@@ -2,7 +2,7 @@
  * What `holdfast run` and the process that looks after its command say to each other.
  *
  * Instants are milliseconds on the machine's monotonic clock (`process.hrtime`), which both processes
- * see alike, whatever becomes of the time of day.
+ * see alike, also when the time of day is set.
  */
 export type RunnerMessage =
   | {
@@ -14,7 +14,7 @@ export type RunnerMessage =
       /** How long what the command leaves behind has between SIGTERM and SIGKILL. */
       readonly graceMs: number
     }
-  /** The lock is sure until then; whatever still runs at that moment is killed. */
+  /** The lock is sure until then; what still runs at that moment is killed. */
   | { readonly kind: 'deadline'; readonly atMs: number }
   | { readonly kind: 'signal'; readonly signal: NodeJS.Signals }
   /** SIGTERM now, SIGKILL then. */

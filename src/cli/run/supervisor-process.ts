@@ -85,7 +85,7 @@ async function settle(child: ChildProcess, members: ProcessGroup, graceMs: numbe
     await untilGone(members, monotonicMs() + VANISH_MS)
   }
   clearTimeout(killing)
-  // Its number may belong to somebody else from now on.
+  // Its number may belong to another process from now on.
   group = undefined
   say({ kind: 'ended', code, signal, overdue: isOverdue })
 }
@@ -119,7 +119,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGTSTP'] as co
 }
 process.on('message', take)
 process.on('disconnect', leave)
-// It may have gone while this was being loaded; then nobody says so any more.
+// It may have gone while this was being loaded; then no message will say so.
 if (!process.connected) leave()
 
 function leave(): void {

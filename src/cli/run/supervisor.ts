@@ -63,7 +63,7 @@ export class Supervisor {
     this.#send({ kind: 'stop', killAtMs })
   }
 
-  /** Kill whatever runs, now, without relying on the other process. */
+  /** Kill every process that runs, now, without relying on the other process. */
   kill(): void {
     this.#group?.signal('SIGKILL')
   }

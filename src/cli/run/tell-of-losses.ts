@@ -4,7 +4,7 @@ import type { Locks } from '../../locks/locks.ts'
 const ENDS: ReadonlySet<string> = new Set(['forced', 'expired', 'disconnected', 'reset'])
 
 /**
- * A handle learns of its loss with its next renewal. That is soon enough for whoever checks tokens; a
+ * A handle learns of its loss with its next renewal. That is soon enough for a resource that checks tokens; a
  * command under a lock may not, so a hint from the server makes the handle look at once. Returns how to
  * stop.
  */

@@ -134,7 +134,7 @@ function toSettings(chosen: Chosen): ServeSettings {
   }
 }
 
-/** A limit on leases holds for those that nobody asked for, too. */
+/** A limit on leases holds for default leases, too. */
 function toLaw(chosen: Chosen, limits: Partial<ServerLimits>): LawSettings {
   const get = <T extends SettingValue>(name: string): T => chosen.get(name)?.value as T
   const { ttl = Number.POSITIVE_INFINITY, waiters } = limits

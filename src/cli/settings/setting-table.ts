@@ -134,7 +134,7 @@ export const SETTINGS: readonly Setting[] = [
     name: 'insecure',
     kind: FLAG,
     default: 'off',
-    meaning: 'listen beyond this machine although nobody is asked who they are',
+    meaning: 'listen beyond this machine although no client has to show a token',
   },
   {
     name: 'limit',

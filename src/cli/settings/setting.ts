@@ -22,7 +22,7 @@ export interface Setting {
   readonly alsoVariable?: string | undefined
 }
 
-/** A value that somebody gave, not yet looked at, and where. */
+/** A value as it was given, not yet checked, and where. */
 export interface GivenValue {
   readonly setting: Setting
   readonly raw: unknown
@@ -30,7 +30,7 @@ export interface GivenValue {
   readonly source: string
 }
 
-/** A config file that somebody named, and where: `--config` or `HOLDFAST_CONFIG`. */
+/** A config file that was named, and where: `--config` or `HOLDFAST_CONFIG`. */
 export interface ConfigFile {
   readonly path: string
   readonly source: string

@@ -172,7 +172,7 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     }
   }
 
-  /** Terminal: whatever the engine says later, this handle does not hold any more. */
+  /** Terminal: no later answer of the engine makes this handle a holder again. */
   lose(reason: LossReason): void {
     if (this.#state !== 'held') return
     this.#state = 'lost'
@@ -284,13 +284,13 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
 
   /**
    * The session would keep it for as long as this process lives. The holder has the margin to stop before
-   * anyone else can have it.
+   * another owner can have it.
    */
   #giveBackLater(): void {
     this.context.clock.setTimer(marginOf(this.terms.ttlMs), () => this.giveBack())
   }
 
-  /** Most locks are over before anyone has to think of a main thread that is blocked. */
+  /** Most locks end before a blocked main thread could cost them a heartbeat. */
   #beginInSession(nowMs: number): void {
     const { session, schedule } = this.context
     // What the session told before is not known to have been about this hold.

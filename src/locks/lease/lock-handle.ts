@@ -57,7 +57,7 @@ export interface LockHandle extends AsyncDisposable {
   readonly remainingMs: number
 
   /**
-   * From reading to writing. Waits until this is the only reader, ahead of everyone in the queue, and
+   * From reading to writing. Waits until this is the only reader, ahead of every waiter in the queue, and
    * gets a new `token`. The read lock is kept while it waits, and if the wait fails. Nothing happens
    * if it is already a writer.
    *
@@ -78,7 +78,7 @@ export interface LockHandle extends AsyncDisposable {
   upgrade(options?: WaitOptions): Promise<void>
 
   /**
-   * From writing to reading, without anyone getting between. Keeps the token. `mode` is `read` as soon
+   * From writing to reading, without another holder in between. Keeps the token. `mode` is `read` as soon
    * as this is called: from then on, other readers may be there too.
    */
   downgrade(): Promise<void>
@@ -103,7 +103,7 @@ export interface LockHandle extends AsyncDisposable {
    * Over a session of a lock server, the lock of an owner that is not your own choice is held in the
    * session of this process, and no detaching changes that: it runs out with its lease, but ends earlier
    * if the process closes its locks or dies. Acquire with an `owner` of your own what has to outlive
-   * this process; whoever goes on with the work needs that name anyway, to take the lock on.
+   * this process; the process that goes on with the work needs that name anyway, to take the lock on.
    */
   detach(): void
 }

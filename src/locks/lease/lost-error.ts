@@ -4,7 +4,7 @@ import type { Refused } from '../../law/model/outcomes.ts'
 /**
  * Why a hold ended before it was released.
  *
- * - `expired`: its lease ran out, and nobody was renewing it.
+ * - `expired`: its lease ran out, and it was not being renewed.
  * - `unconfirmed`: it was being renewed, but no renewal was confirmed in time. The engine may still
  *   have it; the holder can no longer know.
  * - `forced`: an operator ended it.

@@ -23,7 +23,7 @@ export class ModeChanger {
   readonly #context: LocksContext
   #hasRead: boolean
   #hasWrite: boolean
-  /** An upgrade changes the token before anyone here hears of it, and its answer may be lost. */
+  /** An upgrade changes the token before this process hears of it, and its answer may be lost. */
   #isTokenSure = true
   /** The request id of a downgrade that has not been answered. */
   #downgrade: string | undefined = undefined

@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../time/clock.ts'
  * Delays are rounded down to a class, eight to every power of two, and each class has a list. Time only
  * goes forward, so inside a list entries fall due in the order in which they entered, and the next one
  * due is at the head of one of some two hundred lists. An entry may thus be looked at up to an eighth
- * of its delay too early; whoever is looked at decides for itself whether it is time.
+ * of its delay too early; the entry itself decides whether it is time.
  */
 
 /** What can be scheduled. The first four members belong to the schedule. */
@@ -63,8 +63,8 @@ export class RenewalSchedule {
     if (entry.list !== null) unlink(entry, entry.list)
   }
 
-  /** Everyone, whatever becomes of them meanwhile. */
-  everyone(): readonly Scheduled[] {
+  /** Every entry; a copy, so that entries may come and go meanwhile. */
+  all(): readonly Scheduled[] {
     const all: Scheduled[] = []
     for (const list of [this.#parked, ...this.#lists]) {
       for (let entry = list?.head ?? null; entry !== null; entry = entry.next) all.push(entry)
@@ -72,7 +72,7 @@ export class RenewalSchedule {
     return all
   }
 
-  /** Dismiss everyone and stop the timer. */
+  /** Dismiss every entry and stop the timer. */
   close(): void {
     this.#disarm()
     for (const list of [this.#parked, ...this.#lists]) {
@@ -109,7 +109,7 @@ export class RenewalSchedule {
     if (nextMs < this.#armedForMs) this.#arm(nextMs, nowMs)
   }
 
-  /** It ends: whoever enters again meanwhile is due a millisecond later at the earliest. */
+  /** It ends: an entry that enters again meanwhile is due a millisecond later at the earliest. */
   #fireList(list: ScheduleList, nowMs: number): void {
     for (let entry = list.head; entry !== null && entry.dueAtMs <= nowMs; entry = list.head) {
       this.remove(entry)

@@ -116,7 +116,7 @@ export class HeldOperation extends Claim<BeginTerms> implements OperationHandle 
     return { kind: 'finish', type, resource, node, coordination, requestId, token, ...ending }
   }
 
-  /** A holder that asks again renews its lease. Whatever else it is answered, it does not hold. */
+  /** A holder that asks again renews its lease. Any answer but a grant means that it does not hold. */
   protected async sendRenewal(ttlMs: number): Promise<RenewalAnswer> {
     const outcome = await this.context.engine.apply({ ...this.#request, ttlMs, waitMs: 0 })
     if (outcome.kind === 'granted' && outcome.token === this.token) {

@@ -37,7 +37,7 @@ export interface OperationHandle extends AsyncDisposable {
 
   /**
    * Say how it went and give the resource free, in one step. A success is remembered, with its value
-   * (at most 8 KiB as JSON), and those who wait for the same get the value instead of their turn.
+   * (at most 8 KiB as JSON), and the waiters for the same get the value instead of their turn.
    *
    * The first call decides; later ones return the same promise. A success that comes too late, because
    * the operation was lost, rejects with `LOCK_LOST`: it is not remembered, and others may run it. A

@@ -1,6 +1,6 @@
 import { createError } from '../../engine/errors/errors.ts'
 
-/** Whatever is handed in as options and is none is told so, before anything is done. */
+/** Refuses what is no options, before anything is done. */
 export function assertOptions(options: unknown): void {
   if (options === undefined || (typeof options === 'object' && options !== null)) return
   const given = options === null ? 'null' : typeof options

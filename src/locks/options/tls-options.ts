@@ -15,7 +15,7 @@ export interface TlsOptions {
   readonly key?: string | undefined
 }
 
-/** Only what was given, checked: what is no certificate would otherwise be noticed by nobody trusting it. */
+/** Only what was given, checked: text that is no certificate would otherwise only show as a lack of trust. */
 export function parseTlsOptions({ ca, cert, key }: TlsOptions): TlsOptions {
   if (ca !== undefined) assertCertificate('ca', ca)
   if (cert !== undefined) assertCertificate('cert', cert)

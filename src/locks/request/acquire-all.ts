@@ -15,7 +15,7 @@ export interface AcquireAllOptions {
 }
 
 /**
- * All of the keys, or none. They are acquired one after the other in byte order, so that two who want
+ * All of the keys, or none. They are acquired one after the other in byte order, so that two callers that want
  * the same keys do not wait for each other; what is held meanwhile is renewed. If one of those is lost
  * before the last one is there, the wait ends: the set could not be whole any more.
  */

@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
  * `withLock` runs its callback in a task scope. What is acquired inside is acquired by the same party,
  * and an engine that sees deadlocks can tell. Parallel branches of one task (`Promise.all`) share its
  * scope and yet do not wait for each other in a circle: one of them ends and the other goes on. A scope
- * cannot tell branches apart, so only one open lock at a time inherits its party; whatever is asked for
+ * cannot tell branches apart, so only one open lock at a time inherits its party; a lock that is asked for
  * beside it counts as a party of its own. That misses some deadlocks and invents none.
  */
 export interface TaskScope {

@@ -68,7 +68,7 @@ describe('an engine that cannot be opened', { timeout: TIMEOUT_MS }, () => {
     expect(String(error)).not.toContain('hunter2')
   })
 
-  it('because nobody listens there is another matter', async () => {
+  it('because no server listens there has an exit code of its own', async () => {
     const engine = `postgres://user:hunter2@127.0.0.1:${await findFreePort()}/database`
     const started = rig.start([], { HOLDFAST_ENGINE: engine })
     expect(await started.code).toBe(69)

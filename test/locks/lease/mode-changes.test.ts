@@ -100,7 +100,7 @@ describe('upgrade', () => {
     expect(await locks.inspect('a')).toMatchObject({ holders: [], queueLength: 0 })
   })
 
-  it('that turns out to be a stranger only after the release aborts nothing', async () => {
+  it('that is refused as not the holder only after the release aborts nothing', async () => {
     const { locks, clock, engine } = openVirtualLocks()
     const lock = await locks.acquire('a', { mode: 'read' })
     const { signal } = lock
@@ -137,7 +137,7 @@ describe('upgrade', () => {
 })
 
 describe('downgrade', () => {
-  it('lets readers in and writers wait, keeps the token, and nobody gets between', async () => {
+  it('lets readers in and writers wait, keeps the token, and leaves no gap for a writer', async () => {
     const { locks } = openVirtualLocks()
     const lock = await locks.acquire('a')
     const { token } = lock

@@ -33,7 +33,7 @@ describe('release', () => {
     expect(await locks.tryAcquire('a')).toBeNull()
   })
 
-  it('does not reject because the lock was forced, also when nobody had noticed', async () => {
+  it('does not reject because the lock was forced, also when its handle had not noticed', async () => {
     const { locks } = openVirtualLocks()
     const lock = await locks.acquire('a')
     await locks.forceRelease('a')

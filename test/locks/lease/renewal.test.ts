@@ -64,7 +64,7 @@ describe('renewal', () => {
     expect(engine.sentOf('acquire').filter(({ owner }) => owner === lock.owner)).toHaveLength(1)
   })
 
-  it('carries the token, so that it cannot keep alive what somebody else was granted', async () => {
+  it('carries the token, so that it cannot renew the hold of another owner', async () => {
     const { locks, clock, engine } = openVirtualLocks()
     const lock = await locks.acquire('a', { ttl: '10s' })
     await clock.advance(4_000)

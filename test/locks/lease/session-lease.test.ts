@@ -195,7 +195,7 @@ describe('a lock with an owner of its own that was detached', () => {
     expect(await holders()).toEqual([])
   })
 
-  it('can be taken on elsewhere, by whoever knows the owner', async () => {
+  it('can be taken on elsewhere under the same owner', async () => {
     const { locks, store } = await openScene()
     const lock = await locks.acquire('k', { owner: 'job-7' })
     lock.detach()
@@ -207,7 +207,7 @@ describe('a lock with an owner of its own that was detached', () => {
 
 describe('a lock is not held in a session', () => {
   it.each([
-    ['that nobody should renew', { renew: false }],
+    ['that is not to be renewed', { renew: false }],
     ['whose owner others may have too', { owner: 'shared' }],
     ['whose lease is shorter than a few heartbeats', { ttl: 2_000 }],
   ])('%s', async (_, options) => {

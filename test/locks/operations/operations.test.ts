@@ -195,7 +195,7 @@ describe('operations', () => {
     expect(await locks.begin('pull', 'x', { node: 'n2' })).toEqual({ kind: 'skipped', value: 1 })
   })
 
-  it('that is given up while nobody answers is called off as soon as somebody does', async () => {
+  it('that is given up while the engine does not answer is called off as soon as it does', async () => {
     const { locks, clock, engine } = openVirtualLocks()
     engine.fail('begin', 'lose-answer', 5)
     const controller = new AbortController()

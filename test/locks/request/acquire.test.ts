@@ -109,7 +109,7 @@ describe('acquire', () => {
     expect(lock.signal.aborted).toBe(false)
   })
 
-  it('an abort in the same tick as the release of the holder leaves nobody holding unheard', async () => {
+  it('an abort in the same tick as the release of the holder leaves no hold without a handle', async () => {
     const { locks, clock } = openVirtualLocks()
     const holder = await locks.acquire('a')
     const controller = new AbortController()

@@ -67,7 +67,7 @@ describe('an acquire whose answer is lost', () => {
     expect((await trying)?.isHeld).toBe(true)
   })
 
-  it('that is given up is called off: a grant that nobody heard of is given back', async () => {
+  it('that is given up is called off: a grant without an answer is given back', async () => {
     const { locks, clock, engine } = openVirtualLocks()
     engine.fail('acquire', 'lose-answer', 5)
     const controller = new AbortController()

@@ -12,7 +12,7 @@ import { UnreliableEngine } from '../unreliable-engine.ts'
 
 /**
  * Every command and every answer is delayed, and fast-check decides in which order they arrive, which
- * answers are lost and which requests. Whatever the order, nobody may be inside with a writer, tokens
+ * answers are lost and which requests. In every order, a writer is alone inside, tokens
  * grow, nothing is left behind when everyone has gone, and no error surprises.
  */
 interface Step {
@@ -132,7 +132,7 @@ async function drive(
   }
   work.then(end, end)
   for (let steps = 0; !isOver; steps += 1) {
-    if (steps > 20_000) throw new Error('somebody waits for ever')
+    if (steps > 20_000) throw new Error('a caller waits for ever')
     if (scheduler.count() > 0) await scheduler.waitOne()
     else await clock.advance(100)
   }
