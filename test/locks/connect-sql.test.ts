@@ -68,7 +68,9 @@ describe.each([
     expect(await rejectionOf(wrong)).toMatchObject({ code: 'LOCK_INVALID_ARGUMENT' })
   })
 
-  it('does not keep a process alive that holds a lock and watches', { timeout: PROGRAM_MS_MAX }, async () => {
+  it('does not keep a process alive that holds a lock and watches', {
+    timeout: PROGRAM_MS_MAX,
+  }, async () => {
     const [url] = await createUrls()
     const ended = await runProgram(
       `
