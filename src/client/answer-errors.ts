@@ -30,12 +30,12 @@ function codeOf({ status, body }: Answer): ErrorCode {
   return lasting ?? codeOfRefusal(code) ?? codeOfStatus(status)
 }
 
-/** Whether the answer is as good as none, so that the request may be sent again. */
+/** Whether the answer leaves the outcome open, so that the request may be sent again. */
 export function isPassingAnswer({ status, body }: Answer): boolean {
   return PASSING.has(status) && body['retryable'] !== false
 }
 
-/** Whether there was no answer, or one that is as good as none. */
+/** Whether there was no answer, or one that leaves the outcome open. */
 export function isPassing(error: unknown): boolean {
   if (!isLockError(error)) return false
   const { status } = error.details

@@ -7,7 +7,7 @@ const TIMEOUT_MS = 120_000
 const BEAT = 'beat'
 /** The margin of a deadline grows with the lease, and timers are late on a busy machine. */
 const LEASE_MS = 6_000
-/** Of which a few signs of life are further apart than such a lease is long: it is renewed by itself. */
+/** A few of its heartbeats are further apart than such a lease is long: each lease is renewed by itself. */
 const LONG_GRACE_MS = 30_000
 
 let rig: RunRig

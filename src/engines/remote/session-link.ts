@@ -180,7 +180,7 @@ export class SessionLink implements FrameReceiver<ServerMessage> {
     try {
       readServerFrame(frame, this)
     } catch {
-      // A server that makes no sense is as good as none.
+      // A server whose frames cannot be read is treated as one that does not answer.
       socket.terminate()
     }
   }

@@ -250,7 +250,7 @@ export class HeldLock extends Claim<AcquireTerms> implements LockHandle {
     if (this.end()) return this.#giveUp()
     // What the holder no longer trusts may still stand in the way of others.
     if (this.loss !== 'expired' && this.loss !== 'unconfirmed') return RELEASED
-    // It was lost before; that it could not be released is no news.
+    // It was lost before, so a failure to release it changes nothing.
     return this.#giveUp().catch(() => {})
   }
 

@@ -8,7 +8,7 @@ import {
   RENEW_AFTER_RATIO,
   RENEW_RETRY_MS_MIN,
   RENEW_RETRY_RATIO,
-  VOUCH_AFTER_BEATS,
+  THREAD_AFTER_HEARTBEATS,
 } from '../options/locks-limits.ts'
 import { createLostError, type LossReason, toLossReason } from './lost-error.ts'
 import type { Scheduled, ScheduleList } from './renewal-schedule.ts'
@@ -296,7 +296,7 @@ export abstract class Lease<Terms extends LeaseTerms = LeaseTerms> implements Sc
     // What the session told before is not known to have been about this hold.
     this.#countsFromMs = nowMs
     this.#followSession()
-    const untroubledMs = (session?.heartbeatMs ?? 0) * VOUCH_AFTER_BEATS
+    const untroubledMs = (session?.heartbeatMs ?? 0) * THREAD_AFTER_HEARTBEATS
     schedule.add(this, nowMs, Math.min(untroubledMs, this.#deadlineAtMs - nowMs))
   }
 

@@ -35,5 +35,5 @@ export const WATCH_EVENTS_MAX = 1_000
 /** A name in front of every owner; room is left for the random part and the counter. */
 export const OWNER_NAME_BYTES_MAX = 200
 
-/** Held for longer than so many signs of life: from then on a busy main thread has to be reckoned with. */
-export const VOUCH_AFTER_BEATS = 2
+/** A hold that is older than so many heartbeats asks for a thread that sends them while the main thread is busy. */
+export const THREAD_AFTER_HEARTBEATS = 2
