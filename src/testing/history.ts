@@ -74,6 +74,8 @@ export interface HistoryAnswer {
   readonly value?: unknown
   /** When the client began to count its lease, if it is later than its call allows to conclude. */
   readonly leaseFrom?: number | undefined
+  /** The lease that was granted, where it is shorter than the one that was asked for. */
+  readonly ttlMs?: number | undefined
   readonly holders?: readonly HolderSeen[] | undefined
   readonly waiters?: readonly WaiterSeen[] | undefined
   /** The nodes with a reference, as seen by a `check` or named by an `in_use`. */

@@ -55,7 +55,7 @@ export class RecordedEngine implements LockEngine {
     const sentAtMs = clock.nowMs()
     const pending = recorder.call(call)
     return this.#record(pending, engine.apply(command, options), (outcome) =>
-      writeOutcome(pending, outcome, sentAtMs),
+      writeOutcome(pending, outcome, { sentAtMs, ttlMs: call.ttlMs }),
     )
   }
 
@@ -100,11 +100,19 @@ export class RecordedEngine implements LockEngine {
   }
 }
 
-function writeOutcome(pending: PendingCall, outcome: Outcome, sentAtMs: number): void {
+interface AskedFor {
+  readonly sentAtMs: number
+  readonly ttlMs: number | undefined
+}
+
+function writeOutcome(pending: PendingCall, outcome: Outcome, { sentAtMs, ttlMs }: AskedFor): void {
   switch (outcome.kind) {
     case 'granted': {
-      const { token, reads, writes } = outcome
-      pending.ok({ answer: 'granted', token, reads, writes, leaseFrom: sentAtMs })
+      const { token, reads, writes, leaseMs } = outcome
+      const granted = { answer: 'granted', token, reads, writes, leaseFrom: sentAtMs } as const
+      // A request that joins one with a shorter lease is told so, and relies on no more.
+      const isShorter = ttlMs !== undefined && leaseMs < ttlMs
+      pending.ok(isShorter ? { ...granted, ttlMs: leaseMs } : granted)
       break
     }
     case 'queued':

@@ -82,9 +82,16 @@ class OperationClient {
     if (granted === undefined) return
     await sleep(this.#context, random.int(0, 400))
     if (random.chance(0.1)) return
+    if (random.chance(0.4)) await this.#joinOwn(request)
     const success = random.chance(0.8)
     const value = success && random.chance(0.5) ? JSON.stringify(request.requestId) : undefined
     await this.#finish(request, { token: granted.token, success, value })
+  }
+
+  /** As another process of this node would ask: the standing answers for both requests from then on. */
+  async #joinOwn({ type, resource, version, coordination }: Begin): Promise<void> {
+    const request = this.#request(type, resource, { version, coordination })
+    await insist(this.#context, { ...request, waitMs: 0 })
   }
 
   /**
