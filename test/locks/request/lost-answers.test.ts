@@ -31,6 +31,16 @@ describe('an acquire whose answer is lost', () => {
     expect(await acquiring).toMatchObject({ code: 'LOCK_ENGINE_UNAVAILABLE', applied: 'maybe' })
   })
 
+  it('waits no longer than its caller wanted to when it is sent again', async () => {
+    const { locks, clock, engine } = openVirtualLocks()
+    await locks.acquire('a')
+    engine.fail('acquire', 'lose-request', 1)
+    const acquiring = rejectionOf(locks.acquire('a', { wait: '300ms' }))
+    await clock.advance(400)
+    expect(await acquiring).toMatchObject({ code: 'LOCK_WAIT_TIMEOUT' })
+    expect(engine.sentOf('acquire').map(({ waitMs }) => waitMs)).toEqual([Infinity, 300, 300])
+  })
+
   it('keeps the process alive until it is found out; renewing and cleaning up do not', async () => {
     const { locks, clock, engine } = openVirtualLocks()
     let kept = 0

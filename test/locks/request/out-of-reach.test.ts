@@ -8,6 +8,7 @@ const MISSED: readonly Refused[] = [
   { kind: 'refused', code: 'disconnected' },
   { kind: 'refused', code: 'ended', end: 'unclaimed' },
   { kind: 'refused', code: 'ended', end: 'disconnected' },
+  { kind: 'refused', code: 'ended', end: 'expired' },
 ]
 
 function answerWith(
@@ -74,7 +75,11 @@ describe('a caller that was out of reach and still wants the lock', () => {
     await rejectionOf(locks.tryAcquire('a'))
     engine.fail('acquire', answerWith({ kind: 'refused', code: 'cancelled' }), 1)
     await rejectionOf(locks.acquire('a', { wait: '10s' }))
-    expect(engine.sentOf('acquire')).toHaveLength(2)
+    engine.fail('acquire', answerWith({ kind: 'refused', code: 'ended', end: 'cancelled' }), 1)
+    expect(await rejectionOf(locks.acquire('a', { wait: '10s' }))).toMatchObject({
+      code: 'LOCK_REQUEST_ENDED',
+    })
+    expect(engine.sentOf('acquire')).toHaveLength(3)
   })
 
   it('begins an operation anew under another request id', async () => {
