@@ -23,14 +23,15 @@ export class ServerHolder {
   readonly #directory = mkdtempSync(join(tmpdir(), 'holdfast-holder-'))
   readonly #news: HolderNews[] = []
 
-  private constructor(url: string) {
-    this.#child = fork(PROGRAM, [url, this.#logPath], { execArgv: ['--import', 'tsx'] })
+  private constructor(url: string, ttlMs: number) {
+    const args = [url, this.#logPath, String(ttlMs)]
+    this.#child = fork(PROGRAM, args, { execArgv: ['--import', 'tsx'] })
     this.#child.on('message', (said: HolderNews) => this.#news.push(said))
   }
 
   /** Resolves when it holds the lock and has begun to use it. */
-  static async start(url: string): Promise<ServerHolder> {
-    const holder = new ServerHolder(url)
+  static async start(url: string, ttlMs: number): Promise<ServerHolder> {
+    const holder = new ServerHolder(url, ttlMs)
     await patience.until(() => holder.#news.length > 0, 'it holds')
     await patience.until(() => holder.uses().length > 20, 'it uses its lock')
     return holder

@@ -3,7 +3,7 @@
  * it looks whether it still holds it and, if so, writes down when, before it goes back to the event loop.
  * What it is told about its lock goes to its parent.
  *
- * node --import tsx server-holder.ts URL LOG
+ * node --import tsx server-holder.ts URL LOG TTL
  */
 import { openSync, writeSync } from 'node:fs'
 import { connect } from '../../../src/locks/connect.ts'
@@ -11,11 +11,11 @@ import { HostClock } from './server-host-clock.ts'
 
 const USE_MS = 5
 
-const [url = '', logPath = ''] = process.argv.slice(2)
+const [url = '', logPath = '', ttlMs = ''] = process.argv.slice(2)
 const clock = new HostClock()
 const log = openSync(logPath, 'a')
 const locks = await connect(url, { owner: 'holder' })
-const lock = await locks.acquire('k', { ttl: 60_000 })
+const lock = await locks.acquire('k', { ttl: Number(ttlMs) })
 
 const using = setInterval(() => {
   // Whoever stops this process between the two does not make a late use of an early look.

@@ -20,11 +20,10 @@ export interface LoadClientParts {
   readonly pickResource: (random: Random) => string
   readonly restMsMax: number
   readonly waitMs: number
+  readonly ttlMs: number
   readonly isOver: () => boolean
 }
 
-/** Longer than anybody is out of reach of the server, however busy the machine. */
-const TTL_MS = 120_000
 /** Of a hold that its owner walks away from. */
 const SHORT_TTL_MS = 1_000
 const POLLS_MAX = 60
@@ -193,7 +192,7 @@ export class LoadClient {
     await rest(this.#random.int(0, 60))
     switch (this.#random.pick(['renew', 'replay', 'look', 'upgrade', 'rest', 'rest', 'rest'])) {
       case 'renew':
-        await this.#ask({ kind: 'renew', key, owner, ttlMs: TTL_MS, token })
+        await this.#ask({ kind: 'renew', key, owner, ttlMs: this.#parts.ttlMs, token })
         break
       case 'replay':
         await this.#ask(asked)
@@ -234,7 +233,8 @@ export class LoadClient {
     const node = `${name}-${this.#turns}`
     const session = this.#pickSession()
     const waitMs = this.#random.pick([0, 5_000])
-    const begin = { kind: 'begin', type, resource, node, session, ttlMs: TTL_MS, waitMs } as const
+    const { ttlMs } = this.#parts
+    const begin = { kind: 'begin', type, resource, node, session, ttlMs, waitMs } as const
     const outcome = await this.#ask(begin)
     if (outcome?.kind === 'granted') {
       const { token } = outcome
@@ -255,7 +255,8 @@ export class LoadClient {
   #toAcquire(key: string, fields: Partial<Acquire>): Acquire {
     const owner = `${this.#parts.name}-${this.#turns}`
     const session = this.#pickSession()
-    return { kind: 'acquire', key, owner, requestId: '1', ttlMs: TTL_MS, session, ...fields }
+    const { ttlMs } = this.#parts
+    return { kind: 'acquire', key, owner, requestId: '1', ttlMs, session, ...fields }
   }
 
   #pickSession(): string | undefined {

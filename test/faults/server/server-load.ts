@@ -56,6 +56,7 @@ async function openClient(index: number): Promise<LoadClient> {
     pickResource: (from) => `g${generation}/resource-${from.int(1, RESOURCES)}`,
     restMsMax: options.restMsMax,
     waitMs: options.waitMs,
+    ttlMs: options.ttlMs,
     isOver: () => isHealing,
   })
 }

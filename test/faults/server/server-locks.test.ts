@@ -12,7 +12,8 @@ const ROUNDS = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 20 : 1
 const SEED = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
 const CLIENTS = 60
 const KEYS = 6
-const GRACE_MS = 3_000
+/** Of holds and of sessions: one of the pauses is shorter, and one is longer. */
+const TTL_MS = 3_000
 const USES_PER_PHASE = 100
 
 const patience = new Patience(60_000)
@@ -94,7 +95,7 @@ async function take(
   mode: 'read' | 'write',
 ): Promise<LockHandle | undefined> {
   try {
-    return await locks.acquire(key, { mode })
+    return await locks.acquire(key, { mode, ttl: TTL_MS })
   } catch (error) {
     if (isLockError(error, 'LOCK_ENGINE_UNAVAILABLE')) return undefined
     throw error
@@ -129,7 +130,7 @@ it('a release that gave up on its server is made good when that is back', async 
 })
 
 it('no two handles of one lock are held at once, whatever becomes of the server', async () => {
-  const server = createScene(GRACE_MS)
+  const server = createScene(TTL_MS)
   await server.open()
   const board = new Board()
   const random = new Random(SEED)
@@ -153,8 +154,8 @@ it('no two handles of one lock are held at once, whatever becomes of the server'
   const faults = [
     () => server.kill().then(() => server.restart()),
     () => server.stop().then(() => server.restart()),
-    () => pauseFor(server, GRACE_MS / 3),
-    () => pauseFor(server, 2 * GRACE_MS),
+    () => pauseFor(server, TTL_MS / 3),
+    () => pauseFor(server, 2 * TTL_MS),
   ]
   await goesOn()
   for (let round = 0; round < ROUNDS; round += 1) {

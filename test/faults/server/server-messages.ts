@@ -10,6 +10,8 @@ export interface LoadOptions {
   /** How long at most a client rests between two turns. */
   readonly restMsMax: number
   readonly waitMs: number
+  /** How long a hold lasts that nothing renews. */
+  readonly ttlMs: number
   /** Where the history goes when everything is over. */
   readonly historyPath: string
 }

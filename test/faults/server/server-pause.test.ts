@@ -10,6 +10,9 @@ import { readServerStory } from './server-story.ts'
 
 const SEED = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
 
+/** A lease that a test waits for. With a grace no longer than it, it is one that sessions keep. */
+const TTL_MS = 6_000
+
 const patience = new Patience(60_000)
 const clock = new HostClock()
 
@@ -48,7 +51,7 @@ async function healAndCheck(scene: ServerScene): Promise<ReturnType<typeof readS
   return story
 }
 
-it('a server that is stopped for less than the grace takes nothing from anyone', async () => {
+it('a server that is stopped for less than a lease takes nothing from anyone', async () => {
   const scene = await openScene({ graceMs: 20_000 })
   const locks = await openLocks(scene, 'holder')
   const lock = await locks.acquire('kept', { ttl: 60_000 })
@@ -68,10 +71,10 @@ it('a server that is stopped for less than the grace takes nothing from anyone',
   expect(outOfReach, `seed ${SEED}`).toEqual([])
 })
 
-it('a server that is stopped for longer than the grace may take holds, from those who know it by then', async () => {
-  const scene = await openScene({ graceMs: 6_000 })
+it('a server that is stopped for longer than a lease may take holds, from clients that know it by then', async () => {
+  const scene = await openScene({ graceMs: TTL_MS, ttlMs: TTL_MS })
   const locks = await openLocks(scene, 'holder')
-  const lock = await locks.acquire('taken', { ttl: 60_000 })
+  const lock = await locks.acquire('taken', { ttl: TTL_MS })
   await scene.untilAnswered(300)
   scene.mark('crash')
   scene.server.pause()
@@ -89,8 +92,8 @@ it('a server that is stopped for longer than the grace may take holds, from thos
 })
 
 it('a client that dies while its server is away is missed when the server is back', async () => {
-  const scene = await openScene({ sessions: 0, graceMs: 15_000 })
-  const holder = await ServerHolder.start(scene.url)
+  const scene = await openScene({ sessions: 0, graceMs: TTL_MS })
+  const holder = await ServerHolder.start(scene.url, TTL_MS)
   onTestFinished(() => holder.close())
   await scene.kill()
   await holder.close()
@@ -102,9 +105,9 @@ it('a client that dies while its server is away is missed when the server is bac
   await next.release()
 })
 
-it('a client that is stopped for longer than the grace loses its lock, and knows it before it acts', async () => {
-  const scene = await openScene({ sessions: 0, graceMs: 8_000 })
-  const holder = await ServerHolder.start(scene.url)
+it('a client that is stopped for longer than its lease loses its lock, and knows it before it acts', async () => {
+  const scene = await openScene({ sessions: 0, graceMs: TTL_MS })
+  const holder = await ServerHolder.start(scene.url, TTL_MS)
   onTestFinished(() => holder.close())
   const others = await openLocks(scene, 'other')
   const waiting = others.acquire('k', { wait: 60_000 })

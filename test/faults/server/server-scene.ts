@@ -20,7 +20,9 @@ const LOAD = fileURLToPath(new URL('server-load.ts', import.meta.url))
 const SEARCH_STEPS_MAX = 5_000_000
 
 const patience = new Patience(300_000)
-/** Longer than the lease of whatever may have been left behind. */
+/** Longer than a client is out of reach of the server, however busy the machine. */
+const TTL_MS = 120_000
+/** Longer than the lease of a hold that was left behind. */
 const WAIT_MS = 180_000
 
 export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'restMsMax'> {
@@ -28,6 +30,8 @@ export interface SceneOptions extends Pick<LoadOptions, 'sessions' | 'restMsMax'
   readonly graceMs: number
   /** How long a client waits for a lock; three minutes by default. */
   readonly waitMs?: number
+  /** How long a hold lasts that nothing renews; two minutes by default. */
+  readonly ttlMs?: number
   /** Processes that the clients are divided between. */
   readonly processes: number
 }
@@ -173,7 +177,7 @@ export class ServerScene {
 
   #fork(index: number): Load {
     const { sessions, processes, seed, restMsMax } = this.#options
-    const { waitMs = WAIT_MS } = this.#options
+    const { waitMs = WAIT_MS, ttlMs = TTL_MS } = this.#options
     const historyPath = join(this.#directory, `history-${index}`)
     const options: LoadOptions = {
       url: this.url,
@@ -182,6 +186,7 @@ export class ServerScene {
       sessions: Math.ceil(sessions / processes),
       restMsMax,
       waitMs,
+      ttlMs,
       historyPath,
     }
     const child = fork(LOAD, [JSON.stringify(options)], { execArgv: ['--import', 'tsx'] })
