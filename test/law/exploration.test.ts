@@ -9,7 +9,7 @@ import {
   createReplayScope,
 } from './world/lock-scopes.ts'
 
-describe('law and naive model agree, and every promise holds, on every way that', () => {
+describe('law and naive model agree on every way that', () => {
   const timeout = EXPLORATION_TIMEOUT_MS
 
   it('three owners can take through one lock', { timeout }, () => {

@@ -1,11 +1,9 @@
 import { expect, it } from 'vitest'
 import { TYPES_PER_RESOURCE_MAX } from '../../../src/law/model/limits.ts'
-import { applyChanges } from '../world/apply-changes.ts'
-import { brokenPromises } from '../world/invariants.ts'
 import type { RandomCommand } from './random-run.ts'
 import { type RandomStep, randomSteps } from './random-steps.ts'
 
-/** Short runs on which law, naive model and promises once differed. */
+/** Short runs on which law and naive model once differed. */
 
 function begin(type: string, node: string): RandomCommand {
   return { kind: 'begin', type, node, resource: 'a', ttlMs: 1_000 }
@@ -48,18 +46,6 @@ it('a delete that is granted and undone in one step is followed by a pull that s
     'waiter-gone',
   ])
   expect(after.references).toMatchObject([{ node: 'm' }])
-})
-
-it('a delete in use breaks a promise, also where it is over at the end of the step', () => {
-  const { pair, nowMs, decision, before } = runToEnd(WITHDRAWN_DELETE)
-  const inUse = { ...before, references: [{ node: 'o', claimByMs: null }] }
-  const changes = [...decision.changes, { kind: 'references-cleared' } as const]
-  const bent = { changes, outcome: decision.outcome, events: decision.events }
-  const after = applyChanges(inUse, changes)
-  const { settings } = pair.world
-  expect(brokenPromises({ nowMs, before: inUse, decision: bent, after, settings })).toEqual([
-    'a delete runs in use',
-  ])
 })
 
 it('a success whose time is over is forgotten by whatever comes next', () => {

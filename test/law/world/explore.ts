@@ -47,7 +47,7 @@ interface Node extends Pair {
   readonly way: Way | undefined
 }
 
-/** Visits every state within the depth, and compares law, model and promises on every way there. */
+/** Visits every state within the depth, and compares law and model on every way there. */
 export function explore(scope: Scope, law: Law = decide): Explored {
   const { settings = {}, prefix = [] } = scope
   const empty: Node = {

@@ -238,7 +238,9 @@ class DecisionCheck {
       const owners = [...holds.keys()].join(', ')
       this.#fail('S1w exclusion', `${writer.owner} writes while ${owners} hold it`)
     }
+    this.#checkBounds()
     if (waiters.length === 0) return
+    this.#checkOwnersInQueue()
     const ghost = waiters.find((waiter) => isGivenUp(this.#decision.command, waiter))
     if (ghost !== undefined) this.#fail('S12 no ghost', `${ghost.owner} waits for what it gave up`)
     const upgrader = waiters.find(({ upgrade }) => upgrade)
@@ -251,6 +253,26 @@ class DecisionCheck {
     } else if (writer === undefined && this.#heads().every(({ mode }) => mode === 'read')) {
       this.#fail('L5 wake-up', `it is read, and ${waiters[0]?.owner} waits to read it`)
     }
+  }
+
+  #checkBounds(): void {
+    const { holds, waiters } = this.#key
+    const { holdersPerKeyMax, waitersPerKeyMax } = this.#decision.view.settings
+    if (holds.size > holdersPerKeyMax) this.#fail('S10 counts', `${holds.size} owners hold it`)
+    if (waiters.length > waitersPerKeyMax) this.#fail('S10 counts', `${waiters.length} wait`)
+  }
+
+  /** One holder at most waits for more than it has; every other waiter has nothing. */
+  #checkOwnersInQueue(): void {
+    const { holds, waiters } = this.#key
+    const upgraders = new Set<string>()
+    for (const { owner, upgrade } of waiters) {
+      const hold = holds.get(owner)
+      if (upgrade) upgraders.add(owner)
+      if (upgrade && !hold?.reads) this.#fail('S10 counts', `${owner} upgrades and does not read`)
+      if (!upgrade && hold) this.#fail('L5 wake-up', `${owner} waits behind itself`)
+    }
+    if (upgraders.size > 1) this.#fail('L5 wake-up', `${[...upgraders].join(', ')} wait to upgrade`)
   }
 
   #heads(): ShadowWaiter[] {
