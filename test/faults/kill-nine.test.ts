@@ -8,7 +8,7 @@ import type { HistoryEntry, HistoryRecord } from '../../src/testing/history.ts'
 import { checkHistory } from '../../src/testing/history-checks.ts'
 import { Random } from '../../src/testing/random.ts'
 
-const ROUNDS = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 150 : 50
+const ROUNDS = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 150 : 20
 const SEED = Number(process.env['HOLDFAST_SEED'] ?? Date.now() % 1_000_000)
 /** An operation without an answer multiplies the search for a legal order, so keys change now and then. */
 const ROUNDS_PER_GENERATION = 3
