@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import type { SequentialModel } from '../../src/testing/linearizability.ts'
-import type { MutexOperation } from '../../src/testing/models/mutex.ts'
-import {
-  fencedMutex,
-  ownerMutex,
-  reentrantFencedMutex,
-  reentrantMutex,
-} from '../../src/testing/models/mutex.ts'
 import type { ReadWriteOperation } from '../../src/testing/models/read-write-lock.ts'
 import { readWriteLock } from '../../src/testing/models/read-write-lock.ts'
 import type { ReferenceOperation } from '../../src/testing/models/reference-set.ts'
@@ -37,67 +30,6 @@ function tell<State, Operation>(
   })
 }
 
-const enter = (owner: string, token?: number): MutexOperation => ({ kind: 'acquire', owner, token })
-const leave = (owner: string, token?: number): MutexOperation => ({ kind: 'release', owner, token })
-const busy = (owner: string): MutexOperation => ({ kind: 'busy', owner })
-const foreign = (owner: string): MutexOperation => ({ kind: 'not-holder', owner })
-const lapse = (owner: string): MutexOperation => ({ kind: 'expire', owner })
-
-describe('the owner-aware mutex', () => {
-  const stories: Story<MutexOperation>[] = [
-    ['a hand-over', true, [enter('a'), busy('b'), leave('a'), enter('b')]],
-    ['a second owner', false, [enter('a'), enter('b')]],
-    ['a second entry', false, [enter('a'), enter('a')]],
-    ['a refused second entry', true, [enter('a'), busy('a')]],
-    ['a refusal while it is free', false, [enter('a'), leave('a'), busy('b')]],
-    ['a release by somebody else', false, [enter('a'), leave('b')]],
-    ['a second release', false, [enter('a'), leave('a'), leave('a')]],
-    ['a refused release by somebody else', true, [enter('a'), foreign('b')]],
-    ['a refused release by the owner', false, [enter('a'), foreign('a')]],
-    ['a take-over after the lease', true, [enter('a'), lapse('a'), enter('b'), foreign('a')]],
-    ['the end of a lease that nobody has', false, [enter('a'), leave('a'), lapse('a')]],
-  ]
-  for (const story of stories) tell(ownerMutex, story)
-})
-
-describe('the re-entrant mutex', () => {
-  const twice = [enter('a'), enter('a')]
-  const stories: Story<MutexOperation>[] = [
-    ['entries up to the limit', true, [...twice, busy('a'), leave('a'), leave('a'), enter('b')]],
-    ['an entry above the limit', false, [...twice, enter('a')]],
-    ['a refusal below the limit', false, [enter('a'), busy('a')]],
-    ['somebody else before the last release', false, [...twice, leave('a'), enter('b')]],
-    ['somebody else after the lease, whatever the count', true, [...twice, lapse('a'), enter('b')]],
-  ]
-  for (const story of stories) tell(reentrantMutex(2), story)
-})
-
-describe('the fenced mutex', () => {
-  const stories: Story<MutexOperation>[] = [
-    ['growing tokens with gaps', true, [enter('a', 1), leave('a', 1), enter('b', 9)]],
-    ['the same token twice', false, [enter('a', 1), leave('a', 1), enter('b', 1)]],
-    ['a smaller token', false, [enter('a', 5), leave('a'), enter('a', 4)]],
-    [
-      'a release with an old token',
-      false,
-      [enter('a', 1), lapse('a'), enter('a', 2), leave('a', 1)],
-    ],
-    ['an unknown token in between', true, [enter('a', 1), leave('a'), enter('b'), leave('b', 2)]],
-    ['a token back after the lease', false, [enter('a', 1), lapse('a'), enter('b', 1)]],
-  ]
-  for (const story of stories) tell(fencedMutex, story)
-})
-
-describe('the re-entrant fenced mutex', () => {
-  const stories: Story<MutexOperation>[] = [
-    ['the same token on entering again', true, [enter('a', 3), enter('a', 3), leave('a')]],
-    ['another token on entering again', false, [enter('a', 3), enter('a', 4)]],
-    ['a token that shows up late', true, [enter('a'), enter('a', 4), leave('a', 4)]],
-    ['two tokens for one hold', false, [enter('a'), enter('a', 4), leave('a', 5)]],
-  ]
-  for (const story of stories) tell(reentrantFencedMutex(2), story)
-})
-
 type Mode = 'read' | 'write'
 type Shown = { token?: number; reads?: number; writes?: number; after?: number }
 const get = (owner: string, mode: Mode, shown: Shown = {}): ReadWriteOperation => {
@@ -120,6 +52,40 @@ const end = (owner: string, token?: number): ReadWriteOperation => ({
   token,
 })
 const conflict = (owner: string): ReadWriteOperation => ({ kind: 'upgrade-conflict', owner })
+
+describe('the read-write lock of writers', () => {
+  const enter = (owner: string, token?: number) =>
+    get(owner, 'write', token === undefined ? {} : { token })
+  const leave = (owner: string, token?: number) => free(owner, 'write', token)
+  const busy = (owner: string) => blocked(owner, 'write')
+  const foreign = (owner: string): ReadWriteOperation => ({ kind: 'not-holder', owner })
+  const twice = [enter('a'), enter('a')]
+  const stories: Story<ReadWriteOperation>[] = [
+    ['a hand-over', true, [enter('a'), busy('b'), leave('a'), enter('b')]],
+    ['a second owner', false, [enter('a'), enter('b')]],
+    ['a refusal while it is free', false, [enter('a'), leave('a'), busy('b')]],
+    ['a release by another owner', false, [enter('a'), leave('b')]],
+    ['a second release', false, [enter('a'), leave('a'), leave('a')]],
+    ['a refused release by another owner', true, [enter('a'), foreign('b')]],
+    ['a refused release by the owner', false, [enter('a'), foreign('a')]],
+    ['a take-over after the lease', true, [enter('a'), end('a'), enter('b'), foreign('a')]],
+    ['the end of a lease of a free lock', false, [enter('a'), leave('a'), end('a')]],
+    ['as many releases as entries', true, [...twice, leave('a'), leave('a'), enter('b')]],
+    ['another owner before the last release', false, [...twice, leave('a'), enter('b')]],
+    ['another owner after the lease, at any count', true, [...twice, end('a'), enter('b')]],
+    ['growing tokens with gaps', true, [enter('a', 1), leave('a', 1), enter('b', 9)]],
+    ['the same token twice', false, [enter('a', 1), leave('a', 1), enter('b', 1)]],
+    ['a smaller token', false, [enter('a', 5), leave('a'), enter('a', 4)]],
+    ['a release with an old token', false, [enter('a', 1), end('a'), enter('a', 2), leave('a', 1)]],
+    ['an unknown token in between', true, [enter('a', 1), leave('a'), enter('b'), leave('b', 2)]],
+    ['a token back after the lease', false, [enter('a', 1), end('a'), enter('b', 1)]],
+    ['the same token on entering again', true, [enter('a', 3), enter('a', 3), leave('a')]],
+    ['another token on entering again', false, [enter('a', 3), enter('a', 4)]],
+    ['a token that shows up late', true, [enter('a'), enter('a', 4), leave('a', 4)]],
+    ['two tokens for one hold', false, [enter('a'), enter('a', 4), leave('a', 5)]],
+  ]
+  for (const story of stories) tell(readWriteLock, story)
+})
 
 describe('the read-write lock', () => {
   const twoReaders = [get('a', 'read', { token: 1 }), get('b', 'read', { token: 2 })]
