@@ -17,7 +17,7 @@ describe('law and naive model agree on every way that', () => {
   })
 
   it('waiters who only ask now and then can take', { timeout }, () => {
-    exploreAndReport(createClaimScope(isLong ? 8 : 7), { states: 18_000, transitions: 80_000 })
+    exploreAndReport(createClaimScope(isLong ? 7 : 6), { states: 24_000, transitions: 138_000 })
   })
 
   it('two owners who use the same request ids again can take', { timeout }, () => {
