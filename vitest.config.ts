@@ -18,7 +18,7 @@ const OWN_PROJECTS: Readonly<Record<string, number>> = {
   services: 120 * SECOND_MS,
 }
 
-/** Tests that search long for something that is not there. */
+/** Tests that search long for something that is not there; the project "search", which runs before "unit". */
 const SEARCHES: readonly string[] = [
   'test/law/exploration*.test.ts',
   'test/law/wrong-laws.test.ts',
@@ -26,21 +26,22 @@ const SEARCHES: readonly string[] = [
   'test/simulation/planted-bugs.test.ts',
 ]
 
+/** Tests that choose something for the rest of their process, and so have one of their own. */
+const ALONE: readonly string[] = ['test/server/engines/*.test.ts']
+
 interface ProjectOptions {
   readonly name: string
-  readonly include: string
+  readonly include: readonly string[]
   readonly exclude?: string[]
   readonly timeoutMs: number
+  readonly isolate?: boolean
 }
 
+/** Files share processes: each costs half a second of CPU time less where what it imports is there already. */
 function createProject(options: ProjectOptions): TestProjectInlineConfiguration {
-  const { name, include, exclude = [], timeoutMs } = options
+  const { name, include, exclude = [], timeoutMs, isolate = false } = options
   const timeouts = { testTimeout: timeoutMs, hookTimeout: timeoutMs }
-  return { extends: true, test: { name, include: [include], exclude, ...timeouts } }
-}
-
-function listLeftOut(): string[] {
-  return [...SEARCHES, ...listSlowTests(import.meta.dirname)]
+  return { extends: true, test: { name, include: [...include], exclude, isolate, ...timeouts } }
 }
 
 /** `left` are files that are not to be run. */
@@ -48,18 +49,24 @@ function createProjects(isLong: boolean, left: string[]): TestProjectInlineConfi
   const own = Object.entries(OWN_PROJECTS).map(([name, timeoutMs]) =>
     createProject({
       name,
-      include: `test/${name}/**/*.test.ts`,
-      exclude: left,
+      include: [`test/${name}/**/*.test.ts`],
+      exclude: [...SEARCHES, ...left],
       timeoutMs: isLong ? HOUR_MS : timeoutMs,
     }),
   )
-  const unit = createProject({
-    name: 'unit',
-    include: 'test/**/*.test.ts',
-    exclude: [...Object.keys(OWN_PROJECTS).map((name) => `test/${name}/**`), ...left],
-    timeoutMs: isLong ? HOUR_MS : 120 * SECOND_MS,
-  })
-  return [unit, ...own]
+  const timeoutMs = isLong ? HOUR_MS : 120 * SECOND_MS
+  const others = Object.keys(OWN_PROJECTS).map((name) => `test/${name}/**`)
+  return [
+    createProject({ name: 'alone', include: ALONE, exclude: left, timeoutMs, isolate: true }),
+    createProject({ name: 'search', include: SEARCHES, exclude: left, timeoutMs }),
+    createProject({
+      name: 'unit',
+      include: ['test/**/*.test.ts'],
+      exclude: [...others, ...SEARCHES, ...ALONE, ...left],
+      timeoutMs,
+    }),
+    ...own,
+  ]
 }
 
 /**
@@ -75,7 +82,7 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
       // A condition is waited for until it holds; on a busy machine that takes longer than a second.
       expect: { poll: { timeout: 30 * SECOND_MS } },
       env: isLong ? { HOLDFAST_TEST_DOSE: 'long' } : {},
-      projects: createProjects(isLong, mode === 'fast' ? listLeftOut() : []),
+      projects: createProjects(isLong, mode === 'fast' ? listSlowTests(import.meta.dirname) : []),
     },
   }
 })

@@ -10,7 +10,7 @@ import type { SqlDatabase } from '../../../src/engines/sql/sql-dialect.ts'
 import { openSqlite } from '../../../src/engines/sql/sqlite/open-sqlite.ts'
 import { startMariadb } from '../../services/mariadb.ts'
 import { startPostgres } from '../../services/postgres.ts'
-import type { Service } from '../../services/service.ts'
+import { createGivenService, type Service } from '../../services/service.ts'
 
 /** Where databases come from, for as long as a test file runs. */
 export interface TestServer {
@@ -31,16 +31,28 @@ export interface ServerKind {
 
 export const SQLITE: ServerKind = { name: 'sqlite', start: startFiles, open: openSqlite }
 
+const sharePostgres = shareService(startPostgres)
+const shareMariadb = shareService(startMariadb)
+
 export const POSTGRES: ServerKind = {
   name: 'postgres',
-  start: async () => startDatabases(await startPostgres(), openPostgres),
+  start: async () => startDatabases(await sharePostgres(), openPostgres),
   open: openPostgres,
 }
 
 export const MYSQL: ServerKind = {
   name: 'mysql',
-  start: async () => startDatabases(await startMariadb(), openMysql),
+  start: async () => startDatabases(await shareMariadb(), openMysql),
   open: openMysql,
+}
+
+/** The same server for all test files that this process runs. It ends with the process. */
+function shareService(start: () => Promise<Service>): () => Promise<Service> {
+  let started: Promise<Service> | undefined
+  return async () => {
+    started ??= start()
+    return createGivenService((await started).url)
+  }
 }
 
 async function startFiles(): Promise<TestServer> {
@@ -73,7 +85,7 @@ export async function startDatabases(
       return url.href
     },
     async stop(): Promise<void> {
-      // What is ours goes as a whole; on a server that was given to us nothing of ours may stay.
+      // What is ours goes as a whole; on a server that others use too nothing of ours may stay.
       if (service.own === undefined)
         for (const name of names) await run(`drop database if exists ${name}`)
       await service.stop()
