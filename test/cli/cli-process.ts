@@ -1,13 +1,18 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-/** By its own address, so that it is found from any working directory. */
-const LOADER = import.meta.resolve('tsx')
+const BOOTSTRAP = fileURLToPath(new URL('../../scripts/bootstrap.mjs', import.meta.url))
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+let isBuilt = false
 
-/** The program and its arguments for a command line, as a process of its own takes them. */
+/**
+ * The program and its arguments for a command line, as a process of its own takes them. The program is the
+ * compiled one, as it is shipped: it starts in a third of the time. It is compiled first where it is older than `src/`.
+ */
 export function toProgram(args: readonly string[]): readonly [string, ...string[]] {
-  return [process.execPath, '--import', LOADER, MAIN, ...args]
+  if (!isBuilt) execFileSync(process.execPath, [BOOTSTRAP, '--build'])
+  isBuilt = true
+  return [process.execPath, MAIN, ...args]
 }
 
 export interface CliProcessOptions {
