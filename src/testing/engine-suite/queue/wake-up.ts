@@ -126,7 +126,7 @@ export const wakeUpSuite: EngineSuite = {
     engineTest('a wait for ever has no end of its own', { needs: 'virtual-time' }, async (rig) => {
       await rig.grant('a', { ttlMs: 24 * 3_600_000 })
       const wait = await rig.wait('b')
-      for (let hour = 0; hour < 20; hour += 1) await rig.advance(3_600_000)
+      for (let step = 0; step < 4; step += 1) await rig.advance(5 * 3_600_000)
       assert.deepEqual(await rig.waiters(), ['b'])
       await rig.release('a')
       asGranted(await wait.answer())
