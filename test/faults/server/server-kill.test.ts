@@ -9,7 +9,7 @@ import {
 import { readServerStory } from './server-story.ts'
 
 const IS_LONG = process.env['HOLDFAST_TEST_DOSE'] === 'long'
-const KILLS = IS_LONG ? 60 : 4
+const KILLS = IS_LONG ? 60 : 2
 const SEED = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
 const SESSIONS = 500
 /** A key that outlives two kills has so many calls without an answer that one search in hundreds does not end. */

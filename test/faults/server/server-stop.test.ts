@@ -3,7 +3,7 @@ import { Patience } from '../../../src/testing/engine-suite/queue/patience.ts'
 import { checkServerHistory, ServerScene, unexpectedlyUnavailable } from './server-scene.ts'
 import { readServerStory } from './server-story.ts'
 
-const STOPS = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 40 : 4
+const STOPS = process.env['HOLDFAST_TEST_DOSE'] === 'long' ? 40 : 2
 const SEED = process.env['HOLDFAST_SEED'] ?? String(Date.now() % 1_000_000)
 const SESSIONS = 200
 const STOPS_PER_GENERATION = 2
