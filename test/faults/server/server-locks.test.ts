@@ -88,7 +88,10 @@ async function work(locks: Locks, { board, random, isOver }: Work): Promise<void
   }
 }
 
-/** `undefined` where the server was away for longer than a request is repeated. */
+/**
+ * `undefined` where the server was away for longer than a request is repeated, or than the lease of a grant
+ * that it could not tell.
+ */
 async function take(
   locks: Locks,
   key: string,
@@ -97,7 +100,8 @@ async function take(
   try {
     return await locks.acquire(key, { mode, ttl: TTL_MS })
   } catch (error) {
-    if (isLockError(error, 'LOCK_ENGINE_UNAVAILABLE')) return undefined
+    const isAway = isLockError(error, 'LOCK_ENGINE_UNAVAILABLE')
+    if (isAway || isLockError(error, 'LOCK_REQUEST_ENDED')) return undefined
     throw error
   }
 }
