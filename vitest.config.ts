@@ -78,7 +78,8 @@ const config: ViteUserConfigFnObject = defineConfig(({ mode }) => {
   return {
     test: {
       pool: 'forks',
-      maxWorkers: 3,
+      // Files that wait for other processes, or for time to pass, leave the cores to the others.
+      maxWorkers: 4,
       // A condition is waited for until it holds; on a busy machine that takes longer than a second.
       expect: { poll: { timeout: 30 * SECOND_MS } },
       env: isLong ? { HOLDFAST_TEST_DOSE: 'long' } : {},
