@@ -131,6 +131,11 @@ export const WRONG_LAWS: readonly (readonly [name: string, law: Law, property: R
     /S2/,
   ],
   [
+    'two readers wait for each other to upgrade',
+    lawSeeing((_, { kind }) => (kind === 'acquire' ? { upgraders: [] } : undefined)),
+    /L5/,
+  ],
+  [
     'a writer is let in beside readers',
     lawSeeing((view, command) =>
       isStranger(view, command) && view.writer === undefined ? { holdCount: 0 } : undefined,
