@@ -1,18 +1,10 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { compiledFile } from '../services/compiled-file.ts'
 
-const BOOTSTRAP = fileURLToPath(new URL('../../scripts/bootstrap.mjs', import.meta.url))
-const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
-let isBuilt = false
-
-/**
- * The program and its arguments for a command line, as a process of its own takes them. The program is the
- * compiled one, as it is shipped: it starts in a third of the time. It is compiled first where it is older than `src/`.
- */
+/** The program and its arguments for a command line, as a process of its own takes them. */
 export function toProgram(args: readonly string[]): readonly [string, ...string[]] {
-  if (!isBuilt) execFileSync(process.execPath, [BOOTSTRAP, '--build'])
-  isBuilt = true
-  return [process.execPath, MAIN, ...args]
+  return [process.execPath, fileURLToPath(compiledFile('cli/main.js')), ...args]
 }
 
 export interface CliProcessOptions {

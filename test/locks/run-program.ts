@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { compiledFile } from '../services/compiled-file.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const INDEX = new URL('../../src/index.ts', import.meta.url).href
 const RUN_MS_MAX = 50_000
 
 export interface Ended {
@@ -21,13 +21,13 @@ export interface ProgramOptions {
 export function runProgram(body: string, options: ProgramOptions = {}): Promise<Ended> {
   const { url = 'memory:', without = [] } = options
   const program = `
-    import { connect } from ${JSON.stringify(INDEX)}
+    import { connect } from ${JSON.stringify(compiledFile('index.js').href)}
     const locks = await connect(${JSON.stringify(url)})
     ${body}
   `
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', ...hide(without), '--input-type=module', '--eval', program],
+    [...hide(without), '--input-type=module', '--eval', program],
     { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], timeout: RUN_MS_MAX, killSignal: 'SIGKILL' },
   )
   let output = ''
