@@ -1,8 +1,8 @@
-import type { Change } from './model/changes.ts'
-import { DraftOverlay } from './draft-overlay.ts'
+import type { Change, WaiterKept } from './model/changes.ts'
 import type { EventKind, LawEvent } from './model/events.ts'
 import { ENDED_REMEMBERED_MS } from './model/limits.ts'
 import type { Outcome } from './model/outcomes.ts'
+import { overlay } from './overlay.ts'
 import { ResourceDraft } from './resource-draft.ts'
 import type { Ended, Hold, HoldEnd, KeyView, Verb, Waiter } from './model/view.ts'
 
@@ -23,8 +23,8 @@ const UNDECIDED: Outcome = Object.freeze({ kind: 'swept', count: 0 })
  *
  * Rules read and write the draft and never the view alone, so that a grant that follows a release in
  * the same decision sees the released hold gone. One is made for every command, so it is kept small: its
- * fields are ordinary ones, because private ones cost at construction, and all that the ordinary acquire
- * and release do not need sits in an overlay that is made when first used.
+ * fields are ordinary ones, because private ones cost at construction, and what looks up earlier changes
+ * is made when first needed. The ordinary acquire and release never need it.
  */
 export class Draft implements Decision {
   readonly view: KeyView
@@ -39,10 +39,11 @@ export class Draft implements Decision {
   queueLength: number
   upgraders: readonly Waiter[]
 
-  /** The first hold that was touched; the others are in the overlay. */
-  private touchedOwner: string | undefined = undefined
-  private touchedHold: Hold | undefined = undefined
-  private overlay: DraftOverlay | undefined = undefined
+  /** Holds and waiters that this decision has changed; see `changed`. */
+  private index: ChangeIndex | undefined = undefined
+  /** By lane: where the search for its head stands. It only ever moves back in the lane. */
+  private heads: Waiter[] | undefined = undefined
+  private passesNow: number[] | undefined = undefined
   private resourceDraft: ResourceDraft | undefined = undefined
 
   constructor(view: KeyView, nowMs: number) {
@@ -68,49 +69,34 @@ export class Draft implements Decision {
   }
 
   hold(owner: string): Hold | undefined {
-    if (this.touchedOwner === owner) return this.touchedHold
-    if (this.overlay?.holds.has(owner)) return this.overlay.holds.get(owner)
-    return this.view.hold(owner)
+    if (this.changes.length === 0) return this.view.hold(owner)
+    const { holds } = this.changed
+    return holds.has(owner) ? holds.get(owner) : this.view.hold(owner)
   }
 
-  *holds(): Iterable<Hold> {
-    const shown = new Set<string>()
-    for (const { owner } of this.view.holds()) {
-      shown.add(owner)
-      const hold = this.hold(owner)
-      if (hold !== undefined) yield hold
-    }
-    const first = this.touchedHold
-    if (first !== undefined && !shown.has(first.owner)) yield first
-    for (const [, hold] of this.overlay?.holds.entries() ?? []) {
-      if (hold !== undefined && !shown.has(hold.owner)) yield hold
-    }
+  holds(): Iterable<Hold> {
+    if (this.changes.length === 0) return this.view.holds()
+    return overlay(this.view.holds(), this.changed.holds, ({ owner }) => owner)
+  }
+
+  /** The index of the changes, brought up to the latest. */
+  private get changed(): ChangeIndex {
+    this.index ??= new ChangeIndex()
+    this.index.update(this.changes)
+    return this.index
   }
 
   setHold(hold: Hold, leaseOnly = false): void {
     if (this.hold(hold.owner) === undefined) this.holdCount += 1
     if (hold.writes > 0) this.writer = hold
     else if (this.writer?.owner === hold.owner) this.writer = undefined
-    this.touch(hold.owner, hold)
     this.change({ kind: 'hold-set', hold, leaseOnly })
   }
 
   endHold(hold: Hold, end: HoldEnd): void {
     this.holdCount -= 1
     if (this.writer?.owner === hold.owner) this.writer = undefined
-    this.touch(hold.owner, undefined)
     this.change({ kind: 'hold-ended', hold, end })
-  }
-
-  private touch(owner: string, hold: Hold | undefined): void {
-    this.touchedOwner ??= owner
-    if (this.touchedOwner === owner) this.touchedHold = hold
-    else this.over().holds.set(owner, hold)
-  }
-
-  private over(): DraftOverlay {
-    this.overlay ??= new DraftOverlay()
-    return this.overlay
   }
 
   nextToken(): number {
@@ -119,12 +105,15 @@ export class Draft implements Decision {
   }
 
   head(lane: number): Waiter | undefined {
-    const over = this.overlay
-    if (over === undefined) return this.view.head(lane)
-    let waiter = over.heads.has(lane) ? over.heads.get(lane) : this.view.head(lane)
-    while (waiter !== undefined && over.gone.has(waiter)) waiter = this.view.next(waiter)
-    over.heads.set(lane, waiter)
-    return waiter
+    if (this.changes.length === 0) return this.view.head(lane)
+    this.heads ??= []
+    let waiter = this.heads[lane] ?? this.view.head(lane)
+    while (waiter !== undefined) {
+      this.heads[lane] = waiter
+      if (!this.isGone(waiter)) return waiter
+      waiter = this.view.next(waiter)
+    }
+    return undefined
   }
 
   waiter(owner: string, requestId: string): Waiter | undefined {
@@ -146,7 +135,7 @@ export class Draft implements Decision {
   }
 
   isGone(waiter: Waiter): boolean {
-    return this.overlay?.gone.has(waiter) ?? false
+    return this.changes.length > 0 && this.changed.gone.has(waiter)
   }
 
   /** Where a waiter stands now: behind every upgrader, unless it is one. */
@@ -154,7 +143,7 @@ export class Draft implements Decision {
     if (waiter.upgrade) return this.upgraders.findIndex((other) => isSame(other, waiter)) + 1
     const before = this.view.position(waiter)
     let ahead = before - this.view.upgraders.length
-    for (const [gone] of this.overlay?.gone.entries() ?? []) {
+    for (const gone of this.changed.gone) {
       if (!gone.upgrade && this.view.position(gone) < before) ahead -= 1
     }
     return this.upgraders.length + ahead
@@ -172,15 +161,16 @@ export class Draft implements Decision {
     if (this.view.settings.lanes.length <= 1) return this.queueLength
     let position = this.upgraders.length + 1
     for (let higher = 0; higher <= lane; higher += 1) position += this.view.laneLength(higher)
-    for (const [gone] of this.overlay?.gone.entries() ?? []) {
+    for (const gone of this.changed.gone) {
       if (!gone.upgrade && gone.lane <= lane) position -= 1
     }
     return position
   }
 
   keepWaiter(before: Waiter, waiter: Waiter): void {
-    this.change({ kind: 'waiter-kept', before, waiter })
-    if (!waiter.upgrade || before.upgrade) return
+    const change = { kind: 'waiter-kept', before, waiter } as const
+    this.change(change)
+    if (!isNewUpgrader(change)) return
     this.leaveLane(before)
     this.upgraders = [...this.upgraders, waiter]
   }
@@ -193,7 +183,6 @@ export class Draft implements Decision {
   }
 
   private leaveLane(waiter: Waiter): void {
-    this.over().gone.set(waiter, true)
     if (waiter.upgrade || this.view.settings.lanes.length <= 1) return
     // Where nobody waits any more nobody is being passed.
     const { lane } = waiter
@@ -201,11 +190,12 @@ export class Draft implements Decision {
   }
 
   passes(lane: number): number {
-    return this.overlay?.passes[lane] ?? this.view.passes(lane)
+    return this.passesNow?.[lane] ?? this.view.passes(lane)
   }
 
   setPasses(lane: number, passes: number): void {
-    this.over().passes[lane] = passes
+    this.passesNow ??= []
+    this.passesNow[lane] = passes
     this.change({ kind: 'lane-passed', lane, passes })
   }
 
@@ -260,6 +250,30 @@ export class Draft implements Decision {
     this.outcome = outcome
     return this
   }
+}
+
+/** The holds and waiters that the changes of a decision are about. */
+class ChangeIndex {
+  /** By owner; `undefined` for a hold that ended. */
+  readonly holds: Map<string, Hold | undefined> = new Map()
+  /** Waiters of the view that have left their place. */
+  readonly gone: Set<Waiter> = new Set()
+  private length = 0
+
+  update(changes: readonly Change[]): void {
+    for (; this.length < changes.length; this.length += 1) {
+      const change = changes[this.length]
+      if (change?.kind === 'hold-set') this.holds.set(change.hold.owner, change.hold)
+      else if (change?.kind === 'hold-ended') this.holds.set(change.hold.owner, undefined)
+      else if (change?.kind === 'waiter-gone') this.gone.add(change.waiter)
+      else if (change?.kind === 'waiter-kept' && isNewUpgrader(change)) this.gone.add(change.before)
+    }
+  }
+}
+
+/** Whether a waiter leaves its lane because its owner has come to hold the key. */
+function isNewUpgrader({ before, waiter }: WaiterKept): boolean {
+  return waiter.upgrade && !before.upgrade
 }
 
 function isSame(one: Waiter, other: Waiter): boolean {

@@ -1,4 +1,5 @@
 import type { Change } from './model/changes.ts'
+import { overlay } from './overlay.ts'
 import type { KeyView, Reference, Remembered } from './model/view.ts'
 
 /** The memory of a resource, its references and successes, with a decision's changes laid over it. */
@@ -8,7 +9,6 @@ export class ResourceDraft {
   /** By node; `undefined` for a reference that was dropped. */
   readonly #references = new Map<string, Reference | undefined>()
   readonly #successes = new Map<string, Remembered | undefined>()
-  #isCleared = false
   referenceCount: number
 
   constructor(view: KeyView, change: (change: Change) => void) {
@@ -18,19 +18,13 @@ export class ResourceDraft {
   }
 
   reference(node: string): Reference | undefined {
-    if (this.#references.has(node)) return this.#references.get(node)
-    return this.#isCleared ? undefined : this.#view.reference(node)
+    return this.#references.has(node) ? this.#references.get(node) : this.#view.reference(node)
   }
 
   /** The nodes that use the resource, whether they know it or not. */
   nodes(): string[] {
-    const before = this.#isCleared ? [] : Array.from(this.#view.references(), ({ node }) => node)
-    const nodes = new Set(before)
-    for (const [node, reference] of this.#references) {
-      if (reference === undefined) nodes.delete(node)
-      else nodes.add(node)
-    }
-    return [...nodes]
+    const references = overlay(this.#view.references(), this.#references, ({ node }) => node)
+    return Array.from(references, ({ node }) => node)
   }
 
   /** A node counts once, and a reference that it has claimed stays claimed. */
@@ -52,9 +46,8 @@ export class ResourceDraft {
 
   clearReferences(): void {
     if (this.referenceCount === 0) return
-    this.#isCleared = true
+    for (const node of this.nodes()) this.#references.set(node, undefined)
     this.referenceCount = 0
-    this.#references.clear()
     this.#change({ kind: 'references-cleared' })
   }
 
@@ -64,12 +57,7 @@ export class ResourceDraft {
 
   /** Of how many types a success is remembered. */
   get typeCount(): number {
-    const types = new Set(Array.from(this.#view.everyRemembered(), ({ type }) => type))
-    for (const [type, success] of this.#successes) {
-      if (success === undefined) types.delete(type)
-      else types.add(type)
-    }
-    return types.size
+    return [...overlay(this.#view.everyRemembered(), this.#successes, ({ type }) => type)].length
   }
 
   remember(remembered: Remembered): void {
