@@ -1,21 +1,22 @@
-import type { Acquire } from './model/commands.ts'
+import { otherMode, rememberAnswer, replayEnded } from './answers.ts'
 import { findCycle } from './deadlock.ts'
 import type { Decision, Draft } from './draft.ts'
-import { type Claim, renewHold, showHolders, toGranted, withStepsTaken } from './hold-steps.ts'
-import { JOINED_PER_STANDING_MAX } from './model/limits.ts'
-import type { Outcome, Refused } from './model/outcomes.ts'
 import {
-  countPasses,
-  decideAgain,
-  decideForHolder,
+  type Claim,
   grantClaim,
-  isCompatible,
-  isNextInLine,
-  rememberAnswer,
-} from './queue.ts'
-import { NO_SESSION } from './sessions.ts'
+  renewHold,
+  showHolders,
+  toGranted,
+  withStepsTaken,
+} from './hold-steps.ts'
+import type { Acquire } from './model/commands.ts'
+import { JOINED_PER_STANDING_MAX } from './model/limits.ts'
+import type { Outcome, Refused, Skip } from './model/outcomes.ts'
 import type { LawSettings } from './model/settings.ts'
-import type { Ended, Mode, Waiter } from './model/view.ts'
+import type { Waiter } from './model/view.ts'
+import { decideOperationHead } from './operation-head.ts'
+import { countPasses, decideAgain, decideForHolder, isCompatible, isNextInLine } from './queue.ts'
+import { NO_SESSION } from './sessions.ts'
 
 /** A claim, and how long and in which way its owner is willing to wait for it. */
 export interface Ask extends Claim {
@@ -31,21 +32,26 @@ export interface Ask extends Claim {
 /** Ask for a lock. */
 export function acquire(draft: Draft, command: Acquire): Decision {
   const ask = toAsk(draft, command)
-  const replayed = replay(draft, ask)
-  if (replayed !== undefined) return draft.decided(replayed)
-  const invalid = refuseInvalid(draft, ask)
-  if (invalid !== undefined) return refuse(draft, ask, invalid)
+  return draft.decided(replay(draft, ask) ?? answerAsk(draft, ask))
+}
+
+/** What a request is answered that has no standing yet. */
+export function answerAsk(draft: Draft, ask: Ask): Outcome {
+  const answer = refuseInvalid(draft, ask) ?? answerInstead(draft, ask)
+  if (answer !== undefined) return refuse(draft, ask, answer)
   const hold = draft.hold(ask.owner)
-  const answer =
+  const rule =
     hold === undefined ? decideForNonHolder(draft, ask) : decideForHolder(draft, hold, ask)
-  if (answer === 'grant') {
-    const taken = hold && withStepsTaken(hold)
-    const granted = grantClaim(draft, taken, { claim: ask, claimByMs: null })
-    if (hold === undefined && draft.queueLength > 0) decideAgain(draft, ask.owner)
-    return draft.decided(granted)
-  }
-  if (answer !== 'wait') return refuse(draft, ask, answer)
-  return wait(draft, ask, hold !== undefined)
+  if (rule === 'wait') return wait(draft, ask, hold !== undefined)
+  if (rule !== 'grant') return refuse(draft, ask, rule)
+  const granted = grantClaim(draft, hold && withStepsTaken(hold), { claim: ask, claimByMs: null })
+  if (hold === undefined && draft.queueLength > 0) decideAgain(draft, ask.owner)
+  return granted
+}
+
+/** An operation may be refused, or told that its work is done, whether or not the resource is free. */
+function answerInstead(draft: Draft, { operation }: Ask): Refused | Skip | undefined {
+  return operation && decideOperationHead(draft, { operation, isTold: true })
 }
 
 function toAsk(draft: Draft, command: Acquire): Ask {
@@ -89,22 +95,6 @@ function replay(draft: Draft, ask: Ask): Outcome | undefined {
   }
   const ended = draft.ended('acquire', ask.owner, ask.requestId)
   return ended === undefined ? undefined : replayEnded(ended, ask.mode)
-}
-
-function otherMode(): Refused {
-  return {
-    kind: 'refused',
-    code: 'bad_request',
-    detail: 'the request id was used with another mode',
-  }
-}
-
-/** A replay of an ended request is answered with how it ended, and changes nothing. */
-export function replayEnded(ended: Ended, mode?: Mode): Outcome {
-  const { answer } = ended
-  if (mode !== undefined && mode !== (ended.mode ?? mode)) return otherMode()
-  if (answer.kind !== 'hold-ended') return answer
-  return { kind: 'refused', code: 'ended', end: answer.end }
 }
 
 /**
@@ -162,7 +152,7 @@ function patience(draft: Draft, ask: Pick<Ask, 'isOpen' | 'session'>): number {
   return draft.nowMs + (ask.isOpen ? openPatienceMs : waiterPatienceMs)
 }
 
-export function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
+function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
   if (ask.session !== undefined && draft.view.session(ask.session) === undefined) {
     return NO_SESSION
   }
@@ -174,7 +164,7 @@ export function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
  * Granted if it fits beside every hold and no one is queued: nobody passes who waits. One that is
  * willing to wait, and would stand at the head of all lanes, is granted as the queue would do it.
  */
-export function decideForNonHolder(draft: Draft, ask: Ask): 'grant' | 'wait' | Refused {
+function decideForNonHolder(draft: Draft, ask: Ask): 'grant' | 'wait' | Refused {
   if (!isCompatible(draft, ask)) return refuseCrowded(draft, ask) ?? 'wait'
   if (draft.queueLength === 0) return 'grant'
   if (ask.waitMs <= 0 || !isNextInLine(draft, ask.lane)) return 'wait'
@@ -193,29 +183,24 @@ function refuseCrowded(draft: Draft, { mode }: Ask): Refused | undefined {
   }
 }
 
-function wait(draft: Draft, ask: Ask, upgrade: boolean): Decision {
-  if (ask.waitMs <= 0) {
+/** A lock waits if its owner is willing to; an operation, if several nodes may work on the resource. */
+function wait(draft: Draft, ask: Ask, upgrade: boolean): Outcome {
+  const { settings } = draft.view
+  const isWilling = ask.operation === undefined ? ask.waitMs > 0 : settings.multiNode
+  if (!isWilling) {
     return refuse(draft, ask, { kind: 'refused', code: 'held', holders: showHolders(draft) })
   }
-  const full = refuseFull(draft)
-  if (full !== undefined) return refuse(draft, ask, full)
+  if (draft.queueLength >= settings.waitersPerKeyMax) {
+    const detail = `a key takes at most ${settings.waitersPerKeyMax} waiters`
+    return refuse(draft, ask, { kind: 'refused', code: 'limit', detail })
+  }
   const cycle = findCycle(draft, ask, upgrade)
   if (cycle !== undefined) return refuse(draft, ask, { kind: 'refused', code: 'deadlock', cycle })
-  return draft.decided(enqueue(draft, ask, upgrade))
-}
-
-export function refuseFull(draft: Draft): Refused | undefined {
-  const { waitersPerKeyMax } = draft.view.settings
-  if (draft.queueLength < waitersPerKeyMax) return undefined
-  return {
-    kind: 'refused',
-    code: 'limit',
-    detail: `a key takes at most ${waitersPerKeyMax} waiters`,
-  }
+  return enqueue(draft, ask, upgrade)
 }
 
 /** Join the tail of the lane, or of the upgraders. */
-export function enqueue(draft: Draft, ask: Ask, upgrade: boolean): Outcome {
+function enqueue(draft: Draft, ask: Ask, upgrade: boolean): Outcome {
   const position = draft.addWaiter({
     owner: ask.owner,
     requestId: ask.requestId,
@@ -232,24 +217,18 @@ export function enqueue(draft: Draft, ask: Ask, upgrade: boolean): Outcome {
     meta: ask.meta,
     operation: ask.operation,
   })
-  tellAsk(draft, ask)
+  draft.tell('queued', ask, { requestId: ask.requestId, mode: ask.mode })
   return { kind: 'queued', position }
 }
 
-/** Refuse, and see to it that a late copy of the same request never holds either. */
-export function refuse(draft: Draft, ask: Ask, answer: Refused): Decision {
+/**
+ * Refuse a request, or say that its work is done, and see to it that a late copy of the same request never
+ * holds either.
+ */
+function refuse(draft: Draft, ask: Ask, answer: Refused | Skip): Outcome {
   rememberAnswer(draft, ask, answer)
-  tellAsk(draft, ask, answer)
-  return draft.decided(answer)
-}
-
-function tellAsk(draft: Draft, ask: Ask, answer?: Refused): void {
-  draft.tell(answer === undefined ? 'queued' : 'refused', {
-    owner: ask.owner,
-    requestId: ask.requestId,
-    mode: ask.mode,
-    code: answer?.code,
-    type: ask.operation?.type,
-    node: ask.operation?.node,
-  })
+  if (answer.kind === 'refused') {
+    draft.tell('refused', ask, { requestId: ask.requestId, mode: ask.mode, code: answer.code })
+  }
+  return answer
 }

@@ -1,9 +1,10 @@
+import { dismiss } from './answers.ts'
 import { keepPlace, NONE_JOINED } from './acquire.ts'
 import type { Cancel, CancelReason, Entrust, HangUp, Leave, Withdraw } from './model/commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import { copyHold, dropStep, toGranted } from './hold-steps.ts'
 import { ownerOf } from './operations.ts'
-import { dismiss, moveQueue } from './queue.ts'
+import { moveQueue } from './queue.ts'
 import { endByOthers, refuseNonHolder } from './release.ts'
 import { losesHolds, losesPlaces } from './sessions.ts'
 import type { HoldEnd, Step } from './model/view.ts'
@@ -104,10 +105,8 @@ export function undoSteps(
     const hold = draft.hold(owner)
     if (hold === undefined || !which(step)) continue
     dropStep(draft, hold, { step, end })
-    const { token, operation } = hold
-    const { type, node } = operation ?? {}
     const { requestId, mode } = step
-    draft.tell('cancelled', { owner, requestId, mode, token, end, type, node })
+    draft.tell('cancelled', hold, { requestId, mode, token: hold.token, end })
     undone = true
   }
   return undone

@@ -4,7 +4,16 @@ import { ENDED_REMEMBERED_MS } from './model/limits.ts'
 import type { Outcome } from './model/outcomes.ts'
 import { overlay } from './overlay.ts'
 import { ResourceDraft } from './resource-draft.ts'
-import type { Ended, Hold, HoldEnd, KeyView, Verb, Waiter } from './model/view.ts'
+import type {
+  Ended,
+  EndedAnswer,
+  Hold,
+  HoldEnd,
+  KeyView,
+  Step,
+  Verb,
+  Waiter,
+} from './model/view.ts'
 
 /** What the law answers: what changes, in order; what the asker is told; what watchers are told. */
 export interface Decision {
@@ -12,6 +21,10 @@ export interface Decision {
   readonly outcome: Outcome
   readonly events: readonly LawEvent[]
 }
+
+type Subject = Pick<Hold, 'owner' | 'operation'>
+type Request = Pick<Step, 'requestId' | 'mode' | 'joined'>
+type EventFacts = Omit<LawEvent, 'kind' | 'namespace' | 'key' | 'owner' | 'type' | 'node'>
 
 const NO_CHANGES: readonly Change[] = Object.freeze([])
 const NO_WAITERS: readonly Waiter[] = Object.freeze([])
@@ -199,6 +212,24 @@ export class Draft implements Decision {
     this.change({ kind: 'lane-passed', lane, passes })
   }
 
+  /**
+   * How a request ended, under every id that was answered with it. An operation that names no request id
+   * uses its owner's name for every run, so its end must not stand in the way of the next.
+   */
+  rememberRequest(subject: Subject, request: Request, answer: EndedAnswer): void {
+    const { owner, operation } = subject
+    const { requestId, mode, joined } = request
+    const { nowMs: atMs } = this
+    const isVolatile = answer.kind !== 'hold-ended'
+    if (operation === undefined || requestId !== owner) {
+      this.remember({ verb: 'acquire', owner, requestId, mode, atMs, answer }, isVolatile)
+    }
+    if (joined === undefined) return
+    for (const id of joined) {
+      this.remember({ verb: 'acquire', owner, requestId: id, mode, atMs, answer }, isVolatile)
+    }
+  }
+
   remember(ended: Ended, volatile: boolean): void {
     this.change({ kind: 'end-remembered', ended, volatile })
   }
@@ -234,14 +265,9 @@ export class Draft implements Decision {
     return last.atMs + ENDED_REMEMBERED_MS <= this.nowMs ? undefined : last.answer.end
   }
 
-  /** An event that nobody hears is not made. The hottest callers ask `isWatched` themselves. */
-  tell(kind: EventKind, about: Omit<LawEvent, 'kind' | 'namespace' | 'key'>): void {
-    const { isWatched, namespace, key } = this.view
-    if (isWatched) this.tellEvent({ kind, namespace, key, ...about })
-  }
-
-  /** The same for an event that is made already. */
-  tellEvent(event: LawEvent): void {
+  /** An event about the hold, the waiter or the request of an owner. */
+  tell(kind: EventKind, subject: Subject, facts: EventFacts): void {
+    const event = toEvent(this.view, kind, { subject, facts })
     if (this.events === NO_EVENTS) this.events = [event]
     else (this.events as LawEvent[]).push(event)
   }
@@ -249,6 +275,33 @@ export class Draft implements Decision {
   decided(outcome: Outcome): Decision {
     this.outcome = outcome
     return this
+  }
+}
+
+/** All events have one shape, written out, because a spread is slow. */
+export function toEvent(
+  { namespace, key }: KeyView,
+  kind: EventKind,
+  { subject, facts }: { readonly subject: Subject; readonly facts: EventFacts },
+): LawEvent {
+  const { owner, operation } = subject
+  const { requestId, mode, token, code, end, session, success, error, value } = facts
+  return {
+    kind,
+    namespace,
+    key,
+    owner,
+    requestId,
+    mode,
+    token,
+    code,
+    end,
+    session,
+    type: operation?.type,
+    node: operation?.node,
+    success,
+    error,
+    value,
   }
 }
 

@@ -1,7 +1,8 @@
+import { dismiss } from './answers.ts'
 import { undoSteps } from './cancel.ts'
 import type { Draft } from './draft.ts'
 import { copyHold, leaseAtMsOf, showHolders } from './hold-steps.ts'
-import { dismiss, moveQueue } from './queue.ts'
+import { moveQueue } from './queue.ts'
 import { endByOthers } from './release.ts'
 import type { Hold, Waiter } from './model/view.ts'
 

@@ -1,16 +1,8 @@
 import type { Acquire, KeyCommand, Release } from './model/commands.ts'
-import type { Decision } from './draft.ts'
-import {
-  type Claim,
-  createHold,
-  endOfStep,
-  isLastStep,
-  toGranted,
-  toGrantedEvent,
-  toReleasedEvent,
-} from './hold-steps.ts'
+import { type Decision, toEvent } from './draft.ts'
+import { type Claim, createHold, HOLD_ENDED, isLastStep, toGranted } from './hold-steps.ts'
 import type { Released } from './model/outcomes.ts'
-import type { KeyView } from './model/view.ts'
+import type { Ended, KeyView } from './model/view.ts'
 
 /**
  * The two decisions that are made most, in short: a free key that nobody waits for is granted, and the
@@ -33,7 +25,6 @@ export function decideFast(
     : releaseLast(view, command, nowMs)
 }
 
-const NO_EVENTS: readonly never[] = Object.freeze([])
 const RELEASED: Released = Object.freeze({ kind: 'released', reads: 0, writes: 0 })
 
 function grantFree(view: KeyView, command: Acquire, nowMs: number): Decision | undefined {
@@ -51,11 +42,13 @@ function grantFree(view: KeyView, command: Acquire, nowMs: number): Decision | u
     meta: command.meta,
     operation: undefined,
   }
-  const hold = createHold(claim, { token: view.token + 1, nowMs }, null)
+  const hold = createHold({ claim, claimByMs: null }, { token: view.token + 1, nowMs })
   return {
     changes: [{ kind: 'hold-set', hold, leaseOnly: false }],
     outcome: toGranted(hold, mode, nowMs),
-    events: view.isWatched ? [toGrantedEvent(view, hold, claim)] : NO_EVENTS,
+    events: [
+      toEvent(view, 'granted', { subject: hold, facts: { requestId, mode, token: hold.token } }),
+    ],
   }
 }
 
@@ -67,13 +60,22 @@ function releaseLast(view: KeyView, command: Release, nowMs: number): Decision |
   const [step] = hold.steps
   if (step === undefined || step.joined !== undefined) return undefined
   if (mode !== undefined && mode !== step.mode) return undefined
-  const ended = endOfStep(hold, { step, end: 'released' }, nowMs)
+  const ended: Ended = {
+    verb: 'acquire',
+    owner,
+    requestId: step.requestId,
+    mode: step.mode,
+    atMs: nowMs,
+    answer: HOLD_ENDED.released,
+  }
   return {
     changes: [
       { kind: 'hold-ended', hold, end: 'released' },
       { kind: 'end-remembered', ended, volatile: false },
     ],
     outcome: RELEASED,
-    events: view.isWatched ? [toReleasedEvent(view, hold, step.mode)] : NO_EVENTS,
+    events: [
+      toEvent(view, 'released', { subject: hold, facts: { mode: step.mode, token: hold.token } }),
+    ],
   }
 }

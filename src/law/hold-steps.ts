@@ -1,9 +1,8 @@
+import { dismiss } from './answers.ts'
 import type { Draft } from './draft.ts'
-import type { LawEvent } from './model/events.ts'
 import { HOLDERS_SHOWN_MAX } from './model/limits.ts'
 import type { Granted, HolderShown } from './model/outcomes.ts'
 import type {
-  Ended,
   EndedAnswer,
   Hold,
   HoldEnd,
@@ -32,17 +31,28 @@ export interface Claim {
   readonly joined?: readonly string[] | undefined
 }
 
-/** A hold of an owner that had none: always a new token. */
-export function grantNew(draft: Draft, claim: Claim, claimByMs: number | null): Granted {
-  const hold = createHold(claim, { token: draft.nextToken(), nowMs: draft.nowMs }, claimByMs)
-  return grant(draft, hold, claim)
+/** A claim that is granted. `claimByMs` is that of its step. */
+interface Grant {
+  readonly claim: Claim
+  readonly claimByMs: number | null
 }
 
-/** The hold that a claim becomes when it is granted to an owner that had none. */
+/** The grant of a claim that the rules allow, to an owner that has this hold, or none. */
+export function grantClaim(draft: Draft, before: Hold | undefined, grant: Grant): Granted {
+  const hold =
+    before === undefined
+      ? createHold(grant, { token: draft.nextToken(), nowMs: draft.nowMs })
+      : withStep(draft, before, grant)
+  const { requestId, mode } = grant.claim
+  draft.setHold(hold)
+  draft.tell('granted', hold, { requestId, mode, token: hold.token })
+  return toGranted(hold, mode, draft.nowMs)
+}
+
+/** A hold of an owner that had none: always a new token. */
 export function createHold(
-  claim: Claim,
+  { claim, claimByMs }: Grant,
   { token, nowMs }: { readonly token: number; readonly nowMs: number },
-  claimByMs: number | null,
 ): Hold {
   return {
     owner: claim.owner,
@@ -65,57 +75,19 @@ function toStep({ requestId, mode, joined }: Claim, claimByMs: number | null): S
   return { requestId, mode, claimByMs, joined }
 }
 
-/** One more step for an owner that already holds; the token stays. */
-export function grantAgain(
-  draft: Draft,
-  before: Hold,
-  { claim, claimByMs }: { readonly claim: Claim; readonly claimByMs: number | null },
-): Granted {
-  return grantStep(draft, before, { claim, step: toStep(claim, claimByMs) })
-}
-
-function grantStep(
-  draft: Draft,
-  before: Hold,
-  { claim, step }: { readonly claim: Claim; readonly step: Step },
-): Granted {
-  const hold = copyHold(withLease(before, claim.ttlMs, draft.nowMs), {
+/**
+ * One more step for an owner that already holds. The token stays, except on the passage from reading to
+ * writing: that has a new one, so that what was read before is fenced off.
+ */
+function withStep(draft: Draft, before: Hold, { claim, claimByMs }: Grant): Hold {
+  const isUpgrade = before.writes === 0 && claim.mode === 'write'
+  const step = toStep(claim, claimByMs)
+  return copyHold(withLease(before, claim.ttlMs, draft.nowMs), {
     reads: before.reads + (claim.mode === 'read' ? 1 : 0),
     writes: before.writes + (claim.mode === 'write' ? 1 : 0),
-    steps: [...before.steps, step],
+    token: isUpgrade ? draft.nextToken() : before.token,
+    steps: [...before.steps, isUpgrade ? { ...step, tokenBefore: before.token } : step],
   })
-  return grant(draft, hold, claim)
-}
-
-/** The passage from reading to writing: a new token, so that what was read before is fenced off. */
-export function grantUpgrade(
-  draft: Draft,
-  before: Hold,
-  { claim, claimByMs }: { readonly claim: Claim; readonly claimByMs: number | null },
-): Granted {
-  const hold = copyHold(before, { token: draft.nextToken() })
-  const step = { ...toStep(claim, claimByMs), tokenBefore: before.token }
-  return grantStep(draft, hold, { claim, step })
-}
-
-function grant(draft: Draft, hold: Hold, claim: Claim): Granted {
-  draft.setHold(hold)
-  if (draft.view.isWatched) draft.tellEvent(toGrantedEvent(draft.view, hold, claim))
-  return toGranted(hold, claim.mode, draft.nowMs)
-}
-
-export function toGrantedEvent(
-  { namespace, key }: KeyView,
-  { owner, token, operation }: Hold,
-  { requestId, mode }: Claim,
-): LawEvent {
-  const { type, node } = operation ?? {}
-  return { kind: 'granted', namespace, key, owner, requestId, mode, token, type, node }
-}
-
-export function toReleasedEvent({ namespace, key }: KeyView, hold: Hold, mode: Mode): LawEvent {
-  const { owner, token } = hold
-  return { kind: 'released', namespace, key, owner, mode, token }
 }
 
 export function toGranted(hold: Hold, mode: Mode, nowMs: number): Granted {
@@ -198,7 +170,7 @@ export function dropStep(
     ...withoutStep(before, step, end),
   })
   draft.setHold(hold)
-  rememberStep(draft, before, { step, end })
+  draft.rememberRequest(before, step, HOLD_ENDED[end])
   return hold
 }
 
@@ -223,26 +195,18 @@ export function isLastStep(hold: Hold): boolean {
   return hold.reads + hold.writes === 1
 }
 
-/** Every step ends, and who waited to upgrade this hold has nothing left to upgrade. */
+/** Every step ends, and waiters that were to upgrade this hold have nothing left to upgrade. */
 export function endWholeHold(draft: Draft, hold: Hold, end: HoldEnd): void {
   draft.endHold(hold, end)
-  for (const step of hold.steps) rememberStep(draft, hold, { step, end })
-  if (draft.upgraders.length > 0) endUpgrades(draft, hold)
-}
-
-function endUpgrades(draft: Draft, hold: Hold): void {
+  for (const step of hold.steps) draft.rememberRequest(hold, step, HOLD_ENDED[end])
   for (const waiter of draft.upgraders) {
     if (waiter.owner !== hold.owner) continue
-    const { owner, requestId, mode } = waiter
-    const answer = { kind: 'refused', code: 'not_holder' } as const
-    draft.removeWaiter(waiter, answer)
-    draft.tell('cancelled', { owner, requestId, mode, code: answer.code })
-    draft.remember({ verb: 'acquire', owner, requestId, mode, atMs: draft.nowMs, answer }, true)
+    dismiss(draft, waiter, { kind: 'refused', code: 'not_holder' })
   }
 }
 
 /** Shared, because there are many and they say the same. */
-const HOLD_ENDED: Readonly<Record<HoldEnd, EndedAnswer>> = {
+export const HOLD_ENDED: Readonly<Record<HoldEnd, EndedAnswer>> = {
   released: { kind: 'hold-ended', end: 'released' },
   expired: { kind: 'hold-ended', end: 'expired' },
   disconnected: { kind: 'hold-ended', end: 'disconnected' },
@@ -250,42 +214,6 @@ const HOLD_ENDED: Readonly<Record<HoldEnd, EndedAnswer>> = {
   failed: { kind: 'hold-ended', end: 'failed' },
   cancelled: { kind: 'hold-ended', end: 'cancelled' },
   unclaimed: { kind: 'hold-ended', end: 'unclaimed' },
-}
-
-function rememberStep(
-  draft: Draft,
-  hold: Hold,
-  { step, end }: { readonly step: Step; readonly end: HoldEnd },
-): void {
-  const { nowMs } = draft
-  if (isRemembered(hold, step.requestId)) {
-    draft.remember(endOfStep(hold, { step, end }, nowMs), false)
-  }
-  if (step.joined === undefined) return
-  for (const requestId of step.joined) {
-    draft.remember(endOfStep(hold, { step: { ...step, requestId }, end }, nowMs), false)
-  }
-}
-
-/** What a late retry of the request behind a step is told, once the step has ended. */
-export function endOfStep(
-  { owner }: Hold,
-  { step, end }: { readonly step: Step; readonly end: HoldEnd },
-  atMs: number,
-): Ended {
-  const { requestId, mode } = step
-  return { verb: 'acquire', owner, requestId, mode, atMs, answer: HOLD_ENDED[end] }
-}
-
-/**
- * An operation that names no request id uses its owner's name for every run, so its end must not
- * stand in the way of the next.
- */
-export function isRemembered(
-  claim: Pick<Claim, 'owner' | 'operation'>,
-  requestId: string,
-): boolean {
-  return claim.operation === undefined || requestId !== claim.owner
 }
 
 /** The lease as it stands: a heartbeat of the session has renewed it for the hold's own ttl. */

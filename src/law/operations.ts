@@ -1,62 +1,31 @@
-import {
-  type Ask,
-  decideForNonHolder,
-  askAgain,
-  enqueue,
-  laneOf,
-  refuse,
-  refuseFull,
-  refuseInvalid,
-  replayEnded,
-  withJoined,
-} from './acquire.ts'
+import { type Ask, answerAsk, askAgain, laneOf, withJoined } from './acquire.ts'
+import { dismiss, replayEnded } from './answers.ts'
 import { assert } from './assert.ts'
-import type { Begin, Finish, Unref } from './model/commands.ts'
 import type { Decision, Draft } from './draft.ts'
-import { copyHold, dropStep, renewHold, showHolders, toGranted } from './hold-steps.ts'
-import { decideOperationHead, refuseReference, skip } from './operation-head.ts'
-import type { Outcome, Refused } from './model/outcomes.ts'
-import { dismiss, grantClaim, moveQueue, rememberAnswer } from './queue.ts'
-import { isStale, refuseForGood, refuseNonHolder, STALE_TOKEN } from './release.ts'
+import { copyHold, endWholeHold, renewHold, toGranted } from './hold-steps.ts'
+import type { Begin, Finish, Unref } from './model/commands.ts'
+import type { Outcome } from './model/outcomes.ts'
 import type { Hold, OperationFacts } from './model/view.ts'
+import { refuseReference, skip } from './operation-head.ts'
+import { endByOwner } from './release.ts'
 
 /** An operation is a write lock on its resource plus a memory of what has been done. */
 export function begin(draft: Draft, command: Begin): Decision {
-  const facts = toFacts(draft, command)
-  const ask = toAsk(draft, command, facts)
-  const standing = standingOf(draft, ask, facts)
-  if (standing !== undefined) return draft.decided(standing)
-  const invalid = refuseInvalid(draft, ask)
-  if (invalid !== undefined) return refuse(draft, ask, invalid)
-  const answer = decideOperationHead(draft, { operation: facts, isTold: true })
-  if (answer?.kind === 'refused') return refuse(draft, ask, answer)
-  if (answer !== undefined) {
-    rememberAnswer(draft, ask, answer)
-    return draft.decided(answer)
-  }
-  if (decideForNonHolder(draft, ask) === 'grant') {
-    return draft.decided(grantClaim(draft, undefined, { claim: ask, claimByMs: null }))
-  }
-  const refusal = refuseBusy(draft)
-  return refusal === undefined
-    ? draft.decided(enqueue(draft, ask, false))
-    : refuse(draft, ask, refusal)
+  const ask = toAsk(draft, command)
+  return draft.decided(standingOf(draft, ask) ?? answerAsk(draft, ask))
 }
 
-function toFacts(draft: Draft, command: Begin): OperationFacts {
-  return {
-    type: command.type,
-    node: command.node,
-    version: command.version,
-    coordination: command.coordination ?? draft.view.settings.coordination,
-  }
+interface OperationAsk extends Ask {
+  readonly operation: OperationFacts
 }
 
 /** The lane named like its type, if it names none itself and there is one. */
-function toAsk(draft: Draft, command: Begin, operation: OperationFacts): Ask {
+function toAsk(draft: Draft, command: Begin): OperationAsk {
   const { settings } = draft.view
+  const { type, node, version, coordination = settings.coordination } = command
+  const operation = { type, node, version, coordination }
   const owner = ownerOf(operation)
-  const byType = settings.lanes.includes(operation.type) ? operation.type : undefined
+  const byType = settings.lanes.includes(type) ? type : undefined
   const waitMs = command.waitMs ?? 0
   return {
     owner,
@@ -80,17 +49,17 @@ export function ownerOf({ type, node }: Pick<OperationFacts, 'type' | 'node'>): 
 }
 
 /** How an explicit id ended; else what the node already has or waits for, whatever the request id. */
-function standingOf(draft: Draft, ask: Ask, facts: OperationFacts): Outcome | undefined {
+function standingOf(draft: Draft, ask: OperationAsk): Outcome | undefined {
   const isNamed = ask.requestId !== ask.owner
   const ended = isNamed ? draft.ended('acquire', ask.owner, ask.requestId) : undefined
   if (ended !== undefined) {
-    if (ended.answer.kind === 'skip') claimReference(draft, facts)
+    if (ended.answer.kind === 'skip') claimReference(draft, ask.operation)
     return replayEnded(ended)
   }
   const hold = draft.hold(ask.owner)
   const waiter = draft.waitersOf(ask.owner)[0]
   const present = hold?.operation ?? waiter?.operation
-  if (present !== undefined && present.version !== facts.version) {
+  if (present !== undefined && present.version !== ask.operation.version) {
     return { kind: 'refused', code: 'bad_request', detail: 'the node is busy with another version' }
   }
   if (hold !== undefined) {
@@ -115,47 +84,29 @@ function joinHold(draft: Draft, hold: Hold, ask: Ask): void {
   if (joined !== step.joined) draft.setHold(copyHold(hold, { steps: [{ ...step, joined }] }))
 }
 
-function refuseBusy(draft: Draft): Refused | undefined {
-  if (draft.view.settings.multiNode) return refuseFull(draft)
-  return { kind: 'refused', code: 'held', holders: showHolders(draft) }
-}
-
 /** How the operation ended, what is remembered of it, and the release: one step. */
 export function finish(draft: Draft, command: Finish): Decision {
-  const owner = ownerOf(command)
-  const { requestId, token } = command
-  const ended = requestId === undefined ? undefined : draft.ended('release', owner, requestId)
-  if (ended !== undefined) return draft.decided(replayEnded(ended))
-  const hold = draft.hold(owner)
-  if (hold?.operation === undefined) {
-    const release = { owner, requestId, token, mode: 'write' } as const
-    return refuseForGood(draft, release, refuseNonHolder(draft, owner))
-  }
-  if (isStale(hold, token)) return draft.decided(STALE_TOKEN)
-  const [step] = hold.steps
-  assert(step !== undefined, 'a hold has a step for each count')
-  const { success } = command
-  dropStep(draft, hold, { step, end: success ? 'released' : 'failed' })
-  tellCompleted(draft, hold, command)
-  const answer = { kind: 'finished', success } as const
-  if (requestId !== undefined) {
-    draft.remember(
-      { verb: 'release', owner, requestId, mode: 'write', atMs: draft.nowMs, answer },
-      false,
-    )
-  }
-  const coordination = command.coordination ?? hold.operation.coordination
-  if (success) succeed(draft, { ...hold.operation, coordination }, command.value)
-  moveQueue(draft)
-  return draft.decided(answer)
+  const { requestId, token, success } = command
+  const release = { owner: ownerOf(command), requestId, token, mode: 'write' } as const
+  return endByOwner(draft, release, {
+    end: (hold) => {
+      endWholeHold(draft, hold, success ? 'released' : 'failed')
+      tellCompleted(draft, hold, command)
+      return { kind: 'finished', success }
+    },
+    after: ({ operation }) => {
+      assert(operation !== undefined, 'a resource is held by an operation')
+      const { coordination = operation.coordination } = command
+      if (success) succeed(draft, { ...operation, coordination }, command.value)
+    },
+  })
 }
 
 function tellCompleted(draft: Draft, hold: Hold, command: Finish): void {
-  const { owner, token } = hold
-  const { type, node, success, error, value } = command
-  const end = success ? 'released' : 'failed'
-  draft.tell('released', { owner, token, mode: 'write', end, type, node })
-  draft.tell('completed', { owner, token, type, node, success, error, value })
+  const { token } = hold
+  const { success, error, value } = command
+  draft.tell('released', hold, { token, mode: 'write', end: success ? 'released' : 'failed' })
+  draft.tell('completed', hold, { token, success, error, value })
 }
 
 function succeed(draft: Draft, done: OperationFacts, value: string | undefined): void {

@@ -1,17 +1,11 @@
 import type { Draft } from './draft.ts'
-import {
-  type Claim,
-  grantAgain,
-  grantNew,
-  grantUpgrade,
-  isRemembered,
-  showHolders,
-} from './hold-steps.ts'
+import { dismiss } from './answers.ts'
+import { type Claim, grantClaim, showHolders } from './hold-steps.ts'
 import { LANE_PASSES_MAX, STEPS_PER_HOLD_MAX } from './model/limits.ts'
 import { decideOperationHead } from './operation-head.ts'
-import type { Granted, Outcome, Refused } from './model/outcomes.ts'
+import type { Refused } from './model/outcomes.ts'
 import type { LawSettings } from './model/settings.ts'
-import type { EndedAnswer, EndedCode, Hold, Waiter } from './model/view.ts'
+import type { Hold, Waiter } from './model/view.ts'
 
 /**
  * How the queue moves: after any change, while the head can be granted it is granted. A waiting upgrader
@@ -133,67 +127,10 @@ export function decideForHolder(
   return 'wait'
 }
 
-/** The grant of a claim that the rules allow. */
-export function grantClaim(
-  draft: Draft,
-  hold: Hold | undefined,
-  by: { readonly claim: Claim; readonly claimByMs: number | null },
-): Granted {
-  if (hold === undefined) return grantNew(draft, by.claim, by.claimByMs)
-  const isUpgrade = hold.writes === 0 && by.claim.mode === 'write'
-  return isUpgrade ? grantUpgrade(draft, hold, by) : grantAgain(draft, hold, by)
-}
-
 /** A connected waiter is told; one that only asks now and then has a while to take its grant. */
 function settle(draft: Draft, waiter: Waiter, hold: Hold | undefined): void {
   const claimByMs = waiter.connected
     ? Number.POSITIVE_INFINITY
     : draft.nowMs + draft.view.settings.claimWindowMs
   draft.removeWaiter(waiter, grantClaim(draft, hold, { claim: waiter, claimByMs }))
-}
-
-/** A waiter leaves without a grant; its request will never hold. */
-export function dismiss(draft: Draft, waiter: Waiter, answer: Outcome): void {
-  draft.removeWaiter(waiter, answer)
-  draft.tell('cancelled', {
-    owner: waiter.owner,
-    requestId: waiter.requestId,
-    mode: waiter.mode,
-    code: answer.kind === 'refused' ? answer.code : undefined,
-    type: waiter.operation?.type,
-    node: waiter.operation?.node,
-  })
-  rememberAnswer(draft, waiter, answer)
-}
-
-/** Remember an answer after which the request must never hold, if it is one of those. */
-export function rememberAnswer(draft: Draft, claim: Claim, answer: Outcome): void {
-  const ended = toEndedAnswer(answer)
-  if (ended === undefined) return
-  const { owner, mode, joined = [] } = claim
-  const ids = isRemembered(claim, claim.requestId) ? [claim.requestId, ...joined] : joined
-  for (const requestId of ids) {
-    draft.remember(
-      { verb: 'acquire', owner, requestId, mode, atMs: draft.nowMs, answer: ended },
-      true,
-    )
-  }
-}
-
-const REMEMBERED_CODES: ReadonlySet<string> = new Set<EndedCode>([
-  'held',
-  'timeout',
-  'cancelled',
-  'upgrade_conflict',
-  'deadlock',
-  'not_holder',
-  'abandoned',
-  'disconnected',
-  'in_use',
-])
-
-function toEndedAnswer(answer: Outcome): EndedAnswer | undefined {
-  if (answer.kind === 'skip' || answer.kind === 'dissolved') return answer
-  if (answer.kind !== 'refused' || !REMEMBERED_CODES.has(answer.code)) return undefined
-  return { kind: 'refused', code: answer.code as EndedCode }
 }

@@ -1,35 +1,15 @@
 import { assert } from './assert.ts'
 import type { Force, Release, Renew } from './model/commands.ts'
 import type { Decision, Draft } from './draft.ts'
-import {
-  dropStep,
-  endWholeHold,
-  isLastStep,
-  renewHold,
-  toReleasedEvent,
-  withStepsTaken,
-} from './hold-steps.ts'
-import type { Refused, Released } from './model/outcomes.ts'
-import { replayEnded } from './acquire.ts'
+import { dropStep, endWholeHold, isLastStep, renewHold, withStepsTaken } from './hold-steps.ts'
+import type { Outcome, Refused, Released } from './model/outcomes.ts'
+import { replayEnded } from './answers.ts'
 import { moveQueue } from './queue.ts'
-import type { Hold, Mode } from './model/view.ts'
+import type { EndedAnswer, Hold, Mode } from './model/view.ts'
 
-/** Give up one step. With reads left under the last write this is a downgrade, and nobody gets between. */
+/** Give up one step. With reads left under the last write this is a downgrade: no other writer is let between. */
 export function release(draft: Draft, command: Release): Decision {
-  const { owner, requestId } = command
-  const ended = requestId === undefined ? undefined : draft.ended('release', owner, requestId)
-  if (ended !== undefined) return draft.decided(replayEnded(ended, command.mode))
-  const hold = draft.hold(owner)
-  const mode = command.mode ?? (hold !== undefined && hold.writes > 0 ? 'write' : 'read')
-  if (hold === undefined) return refuseForGood(draft, command, refuseNonHolder(draft, owner))
-  if (countOf(hold, mode) === 0) return refuseForGood(draft, command, NOT_HOLDER)
-  if (isStale(hold, command.token)) return draft.decided(STALE_TOKEN)
-  const answer = releaseStep(draft, hold, mode)
-  if (requestId !== undefined) {
-    draft.remember({ verb: 'release', owner, requestId, mode, atMs: draft.nowMs, answer }, false)
-  }
-  moveQueue(draft)
-  return draft.decided(answer)
+  return endByOwner(draft, command, { end: (hold, mode) => releaseStep(draft, hold, mode) })
 }
 
 function releaseStep(draft: Draft, hold: Hold, mode: Mode): Released {
@@ -42,8 +22,39 @@ function releaseStep(draft: Draft, hold: Hold, mode: Mode): Released {
     assert(step !== undefined, 'a hold has a step for each count')
     left = dropStep(draft, taken, { step, end: 'released' })
   }
-  if (draft.view.isWatched) draft.tellEvent(toReleasedEvent(draft.view, hold, mode))
+  draft.tell('released', hold, { mode, token: hold.token })
   return { kind: 'released', reads: left?.reads ?? 0, writes: left?.writes ?? 0 }
+}
+
+/** What names a release, and the finish of an operation, which is one. */
+type ReleaseTerms = Pick<Release, 'owner' | 'requestId' | 'token' | 'mode'>
+
+/** How a step ends at its owner's word, and what follows from that before the queue moves. */
+interface Ending {
+  readonly end: (hold: Hold, mode: Mode) => Outcome & EndedAnswer
+  readonly after?: (hold: Hold) => void
+}
+
+/**
+ * End a step at its owner's word, and move the queue. Nothing ends where the same was asked before, or where
+ * the owner does not hold it in this mode and under this token.
+ */
+export function endByOwner(draft: Draft, terms: ReleaseTerms, { end, after }: Ending): Decision {
+  const { owner, requestId } = terms
+  const ended = requestId === undefined ? undefined : draft.ended('release', owner, requestId)
+  if (ended !== undefined) return draft.decided(replayEnded(ended, terms.mode))
+  const hold = draft.hold(owner)
+  if (hold === undefined) return refuseForGood(draft, terms, refuseNonHolder(draft, owner))
+  const mode = terms.mode ?? (hold.writes > 0 ? 'write' : 'read')
+  if (countOf(hold, mode) === 0) return refuseForGood(draft, terms, NOT_HOLDER)
+  if (isStale(hold, terms.token)) return draft.decided(STALE_TOKEN)
+  const answer = end(hold, mode)
+  if (requestId !== undefined) {
+    draft.remember({ verb: 'release', owner, requestId, mode, atMs: draft.nowMs, answer }, false)
+  }
+  after?.(hold)
+  moveQueue(draft)
+  return draft.decided(answer)
 }
 
 /** Make a lease later; a lease that has passed stays passed. */
@@ -55,9 +66,6 @@ export function renew(draft: Draft, command: Renew): Decision {
   return draft.decided({ kind: 'renewed', token, leaseMs: leaseAtMs - draft.nowMs })
 }
 
-/** A release that is refused: whose it was, and by which names it will be known if it comes again. */
-export type RefusedRelease = Pick<Release, 'owner' | 'requestId' | 'token' | 'mode'>
-
 /**
  * Whether the refusal of a release is remembered. One that names its token ends no later hold, which has
  * another, and so there is nothing to remember.
@@ -65,12 +73,12 @@ export type RefusedRelease = Pick<Release, 'owner' | 'requestId' | 'token' | 'mo
 export function isRefusedForGood({
   requestId,
   token,
-}: Pick<RefusedRelease, 'requestId' | 'token'>): boolean {
+}: Pick<Release, 'requestId' | 'token'>): boolean {
   return requestId !== undefined && token === undefined
 }
 
 /** Refuse, and see to it that a late copy of the same release ends nothing that its owner got since. */
-export function refuseForGood(draft: Draft, release: RefusedRelease, answer: NotHolder): Decision {
+function refuseForGood(draft: Draft, release: ReleaseTerms, answer: NotHolder): Decision {
   const { owner, requestId, mode } = release
   if (requestId !== undefined && isRefusedForGood(release)) {
     draft.remember({ verb: 'release', owner, requestId, mode, atMs: draft.nowMs, answer }, true)
@@ -83,7 +91,7 @@ interface NotHolder extends Refused {
 }
 
 const NOT_HOLDER: NotHolder = Object.freeze({ kind: 'refused', code: 'not_holder' })
-export const STALE_TOKEN: Refused = Object.freeze({ kind: 'refused', code: 'stale_token' })
+const STALE_TOKEN: Refused = Object.freeze({ kind: 'refused', code: 'stale_token' })
 
 /** Not a holder, and, where that is remembered, how it ceased to be one. */
 export function refuseNonHolder(draft: Draft, owner: string): NotHolder {
@@ -92,7 +100,7 @@ export function refuseNonHolder(draft: Draft, owner: string): NotHolder {
 }
 
 /** A token is given, and it is not the hold's. */
-export function isStale(hold: Hold, token: number | undefined): boolean {
+function isStale(hold: Hold, token: number | undefined): boolean {
   return token !== undefined && token !== hold.token
 }
 
@@ -119,11 +127,10 @@ export function endByOthers(
   end: 'expired' | 'disconnected' | 'forced',
 ): void {
   endWholeHold(draft, hold, end)
-  const { owner, token, session, operation } = hold
-  const { type, node } = operation ?? {}
+  const { token, session, operation } = hold
   const mode = hold.writes > 0 ? 'write' : 'read'
-  draft.tell(end, { owner, token, mode, end, session, type, node })
+  draft.tell(end, hold, { token, mode, end, session })
   if (operation !== undefined) {
-    draft.tell('completed', { owner, token, type, node, success: false, error: end })
+    draft.tell('completed', hold, { token, success: false, error: end })
   }
 }

@@ -132,16 +132,19 @@ export type EndedAnswer =
   | { readonly kind: 'finished'; readonly success: boolean }
 
 /** The refusals that are remembered: those after which the request must never hold. */
-export type EndedCode =
-  | 'held'
-  | 'timeout'
-  | 'cancelled'
-  | 'upgrade_conflict'
-  | 'deadlock'
-  | 'not_holder'
-  | 'abandoned'
-  | 'disconnected'
-  | 'in_use'
+export const ENDED_CODES = [
+  'held',
+  'timeout',
+  'cancelled',
+  'upgrade_conflict',
+  'deadlock',
+  'not_holder',
+  'abandoned',
+  'disconnected',
+  'in_use',
+] as const
+
+export type EndedCode = (typeof ENDED_CODES)[number]
 
 /** The remembered success of one type of operation on a resource. */
 export interface Remembered {
@@ -186,8 +189,6 @@ export interface KeyView {
   readonly namespace: Namespace
   readonly key: string
   readonly settings: LawSettings
-  /** Whether anyone may be listening; where nobody is, a decision has no events. */
-  readonly isWatched: boolean
 
   /** Every token given on this key so far is at most this. */
   readonly token: number

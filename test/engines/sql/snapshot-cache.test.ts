@@ -9,7 +9,7 @@ import { DEFAULT_SETTINGS } from '../../../src/engine/validation/default-setting
 /** How many keys are kept. */
 const KEPT_MAX = 4_096
 
-const CONTEXT = { settings: DEFAULT_SETTINGS, isWatched: false, floor: 0, sessions: new Map() }
+const CONTEXT = { settings: DEFAULT_SETTINGS, floor: 0, sessions: new Map() }
 
 const K: KeyName = { space: 'lock', name: 'k' }
 

@@ -5,13 +5,6 @@ import { decideFast } from '../../../src/law/fast-path.ts'
 import { PlainView } from './plain-view.ts'
 import type { Place, PlainWorld } from './plain-world.ts'
 
-/** A key that nobody watches: no events are made for it. */
-class UnwatchedView extends PlainView {
-  override get isWatched(): boolean {
-    return false
-  }
-}
-
 export interface Asked {
   readonly command: KeyCommand
   readonly nowMs: number
@@ -21,11 +14,7 @@ export interface Asked {
 /** Throws where the short form of the law says anything else than the whole. Returns whether it spoke. */
 export function compareForms(world: PlainWorld, { command, nowMs, place }: Asked): boolean {
   const state = world.state(place.namespace, place.key)
-  const views = [new PlainView(state, world), new UnwatchedView(state, world)]
-  return views.every((view) => speaksAlike(view, command, nowMs))
-}
-
-function speaksAlike(view: PlainView, command: KeyCommand, nowMs: number): boolean {
+  const view = new PlainView(state, world)
   const short = decideFast(view, command, nowMs)
   if (short === undefined) return false
   const whole = decideInFull(view, command, nowMs)

@@ -108,10 +108,6 @@ export class PlainView implements KeyView {
     return this.#around.settings
   }
 
-  get isWatched(): boolean {
-    return true
-  }
-
   get graph(): WaitGraph | undefined {
     return this.#around.graph
   }

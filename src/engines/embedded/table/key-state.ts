@@ -43,11 +43,6 @@ export class KeyState implements KeyView {
     return this.shard.table.settings
   }
 
-  /** Events are counted even where nothing watches. */
-  get isWatched(): boolean {
-    return true
-  }
-
   get token(): number {
     return this.shard.token
   }

@@ -118,7 +118,7 @@ export class KeyRun {
   ): Promise<Outcome> {
     const { changes, outcome, events } = await this.#ask(snapshot, command)
     const departures = snapshot.apply(changes, asker)
-    this.#events.push(...events)
+    if (this.#context.isWatched) this.#events.push(...events)
     const { name } = snapshot
     for (const departure of departures) {
       this.settled.push({ name, departure })

@@ -11,6 +11,8 @@ export interface TransactionContext extends SnapshotContext {
   readonly process: string
   /** It changes nothing, and so it locks nothing. */
   readonly isReading: boolean
+  /** Whether any process watches. Events are written only then. */
+  readonly isWatched: boolean
   /** On the clock of the database, read when the keys were locked. */
   readonly nowMs: number
 }

@@ -24,7 +24,6 @@ import type { KeyName } from '../sql-dialect.ts'
 /** What a decision needs to know beside the key itself. */
 export interface SnapshotContext {
   readonly settings: LawSettings
-  readonly isWatched: boolean
   /** Tokens of keys that were removed are at most this. */
   readonly floor: number
   /** Those that were looked up, by id; `undefined` for one that does not exist. */
@@ -114,10 +113,6 @@ export class KeySnapshot implements KeyView {
 
   get settings(): LawSettings {
     return this.#context.settings
-  }
-
-  get isWatched(): boolean {
-    return this.#context.isWatched
   }
 
   get holdCount(): number {
