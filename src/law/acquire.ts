@@ -98,8 +98,8 @@ function replay(draft: Draft, ask: Ask): Outcome | undefined {
 }
 
 /**
- * Asking again keeps the place, extends the wait, and shows that somebody is there. It never ends a call
- * that is held open for the same: only whoever holds it knows when the last one is over.
+ * Asking again keeps the place, extends the wait, and shows that the client is there. It never ends a call
+ * that is held open for the same: only the engine that holds it knows when the last one is over.
  */
 export function askAgain(draft: Draft, waiter: Waiter, ask: Ask): Outcome {
   return keepPlace(draft, waiter, {
@@ -161,7 +161,7 @@ function refuseInvalid(draft: Draft, ask: Ask): Refused | undefined {
 }
 
 /**
- * Granted if it fits beside every hold and no one is queued: nobody passes who waits. One that is
+ * Granted if it fits beside every hold and no one is queued: no request passes a waiter. One that is
  * willing to wait, and would stand at the head of all lanes, is granted as the queue would do it.
  */
 function decideForNonHolder(draft: Draft, ask: Ask): 'grant' | 'wait' | Refused {
@@ -172,7 +172,7 @@ function decideForNonHolder(draft: Draft, ask: Ask): 'grant' | 'wait' | Refused 
   return 'grant'
 }
 
-/** Nothing stands in its way but the number of those who read. Whoever waits already waits for room. */
+/** Only the number of readers stands in its way. Requests that wait already wait for room. */
 function refuseCrowded(draft: Draft, { mode }: Ask): Refused | undefined {
   if (mode === 'write' || draft.writer !== undefined || draft.queueLength > 0) return undefined
   const { holdersPerKeyMax } = draft.view.settings

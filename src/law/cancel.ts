@@ -139,7 +139,7 @@ export function leave(draft: Draft, { session }: Leave): Decision {
   return draft.decided({ kind: 'swept', count })
 }
 
-/** Nobody holds a call open for the waiter any more; a session still answers for its own. */
+/** No call is held open for the waiter any more; a session still keeps its waiters. */
 export function hangUp(draft: Draft, { owner, requestId }: HangUp): Decision {
   const waiter =
     requestId === undefined ? draft.waitersOf(owner)[0] : draft.waiter(owner, requestId)
@@ -148,7 +148,7 @@ export function hangUp(draft: Draft, { owner, requestId }: HangUp): Decision {
 }
 
 /**
- * Whoever is connected to the owner has the grant in hand: from here on it is as if the waiter had been
+ * The process that is connected to the owner knows of the grant: from here on it is as if the waiter had been
  * connected when it was granted. One that was taken stays taken.
  */
 export function entrust(draft: Draft, { owner, requestId }: Entrust): Decision {

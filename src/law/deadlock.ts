@@ -5,8 +5,8 @@ import type { Hold, KeyView, WaitGraph, Waiter } from './model/view.ts'
 /**
  * Doomed waits.
  *
- * Whoever waits on a key waits for all of its holders: either they stand in its way themselves, or
- * somebody ahead of it in the queue waits for them. Who stands ahead matters beyond that only if its
+ * A waiter waits for all holders of its key: either they stand in its way themselves, or
+ * a waiter ahead of it in the queue waits for them. A waiter ahead matters beyond that only if its
  * party waits on another key too; all others ahead lead to the same holders. So the search visits
  * holders and such entangled waiters, and a queue of ten thousand costs it no more than one of ten.
  */
@@ -22,7 +22,7 @@ interface Scene {
   readonly draft: Draft
   readonly graph: WaitGraph
   readonly asking: string
-  /** Whether the one who asks would stand before everybody who waits for the key. */
+  /** Whether the asking request would stand before every other waiter for the key. */
   readonly isUpgrade: boolean
 }
 
@@ -47,7 +47,7 @@ export function findCycle(
 }
 
 /**
- * The usual case, told without a search: nobody waits twice, and no holder waits for anything or is
+ * The usual case, told without a search: no party waits twice, and no holder waits for anything or is
  * the asking party itself, so no way leads back.
  */
 function isOutOfReach(draft: Draft, graph: WaitGraph, wait: Wait): boolean {
@@ -137,8 +137,8 @@ function* blockers(wait: Wait, holds: Iterable<Hold>, ahead: Iterable<Waiter>): 
 }
 
 /**
- * A reader for whom a key that others read has no room, and before whom nobody writes, waits for any one of
- * them to leave and for none in particular: that is not doomed.
+ * A key is full of readers, and no writer stands before the waiting reader: it waits for any one of the
+ * holders to leave and for none in particular. That is not doomed.
  */
 function isForRoom(scene: Scene, view: KeyView, wait: Wait): boolean {
   const isHere = isAskedFor(scene, view)

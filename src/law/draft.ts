@@ -197,7 +197,7 @@ export class Draft implements Decision {
 
   private leaveLane(waiter: Waiter): void {
     if (waiter.upgrade || this.view.settings.lanes.length <= 1) return
-    // Where nobody waits any more nobody is being passed.
+    // A lane without waiters is not passed.
     const { lane } = waiter
     if (this.passes(lane) > 0 && this.head(lane) === undefined) this.setPasses(lane, 0)
   }

@@ -5,8 +5,8 @@ import type { Released } from './model/outcomes.ts'
 import type { Ended, KeyView } from './model/view.ts'
 
 /**
- * The two decisions that are made most, in short: a free key that nobody waits for is granted, and the
- * last step of a hold behind which nobody waits is released. No draft is needed for either, and that is
+ * The two decisions that are made most, in short: a free key without waiters is granted, and the
+ * last step of a hold without waiters is released. No draft is needed for either, and that is
  * a quarter of what they cost.
  *
  * These are no rules of their own. Where one of them says anything it says what the whole law says,

@@ -23,7 +23,7 @@ export interface OperationAsker {
   readonly isTold: boolean
 }
 
-/** Whoever coordinates: what some node counts on is not taken away from it. */
+/** Under every coordination, what a node references is not taken away from it. */
 function refuseInUse(draft: Draft, facts: OperationFacts): Refused | undefined {
   const needsNoReference =
     facts.type === 'delete' || (facts.type === 'update' && draft.view.settings.updateRequiresNoRef)
@@ -55,7 +55,7 @@ function refuseOver(detail: string): Refused {
   return { kind: 'refused', code: 'limit', detail }
 }
 
-/** While a delete runs nobody skips: what it would skip is about to vanish. */
+/** While a delete runs no request skips: what it would skip is about to vanish. */
 function skipDone(draft: Draft, asker: OperationAsker): Skip | undefined {
   const facts = asker.operation
   if (facts.coordination !== 'server') return undefined

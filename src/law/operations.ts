@@ -116,7 +116,7 @@ function succeed(draft: Draft, done: OperationFacts, value: string | undefined):
     resource.addReference({ node, claimByMs: null })
   }
   if (coordination === 'server' && type === 'delete') resource.clearReferences()
-  // Whoever did it, a delete undoes what was done, and whatever is done undoes a delete.
+  // A delete makes every earlier success forgotten, and any other success an earlier delete.
   resource.forgetWhere((earlier) => (type === 'delete') !== (earlier.type === 'delete'))
   if (coordination === 'mutex') return
   const replayOnly = coordination === 'client'
@@ -129,7 +129,7 @@ function succeed(draft: Draft, done: OperationFacts, value: string | undefined):
 }
 
 /**
- * Everyone queued for the same, who counts on being told of it in the same way, is answered: they skip,
+ * Every waiter for the same work under the same coordination is answered: it skips,
  * or look for themselves. Those of another kind keep their places and move up.
  */
 function answerAlike(draft: Draft, done: OperationFacts, value: string | undefined): void {

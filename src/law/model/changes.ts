@@ -33,7 +33,7 @@ export interface WaiterKept {
   readonly waiter: Waiter
 }
 
-/** A waiter left. Whoever holds its request open is told `answer`. */
+/** A waiter left. An open call for its request is answered with `answer`. */
 export interface WaiterGone {
   readonly kind: 'waiter-gone'
   readonly waiter: Waiter

@@ -46,7 +46,7 @@ export interface Renew {
 }
 
 /**
- * Why a wait is given up: its owner no longer wants it, or whoever was in touch with the owner lost it.
+ * Why a wait is given up: its owner no longer wants it, or the connection to the owner was lost.
  * In the second case the owner may still want it, and asks anew when it is back.
  */
 export type CancelReason = 'cancelled' | 'abandoned'
@@ -156,7 +156,7 @@ export type SessionCommand = OpenSession | TouchSession | CloseSession
 /** What callers of an engine may ask. */
 export type Command = LockCommand | OperationCommand | SessionCommand | Force | Unref | Sweep
 
-/** Decided on one key because time passed, without anyone asking. */
+/** Decided on one key because time passed, without a request. */
 export interface Expire {
   readonly kind: 'expire'
 }
@@ -182,8 +182,8 @@ export interface HangUp {
 }
 
 /**
- * Decided when whoever holds a call open has heard of a grant that was made elsewhere: it tells the owner
- * now, or has the grant undone if that fails. Nobody else has to claim it in time.
+ * Decided when the process that holds a call open has heard of a grant made elsewhere: it tells the owner
+ * now, or has the grant undone if that fails. The owner need not claim it in time.
  */
 export interface Entrust {
   readonly kind: 'entrust'

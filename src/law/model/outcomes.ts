@@ -27,7 +27,7 @@ export interface Skip {
   readonly value: string | undefined
 }
 
-/** Somebody did the work and the queue of that type was dissolved: look for yourself. */
+/** Another node did the work and the queue of that type was dissolved: the node looks for itself. */
 export interface Dissolved {
   readonly kind: 'dissolved'
   readonly node: string
@@ -90,9 +90,9 @@ export interface Swept {
 }
 
 /**
- * - `held`: somebody else has it, or is ahead in the queue, and the request does not wait.
- * - `timeout`: the wait's deadline passed. `cancelled`: it was cancelled. `abandoned`: nobody was in
- *   touch with the waiter for too long, or its connection broke. `disconnected`: its session ended, or the
+ * - `held`: another owner has it, or is ahead in the queue, and the request does not wait.
+ * - `timeout`: the wait's deadline passed. `cancelled`: it was cancelled. `abandoned`: its
+ *   client was not heard from for too long, or its connection broke. `disconnected`: its session ended, or the
  *   client of the session was silent for the grace.
  * - `upgrade_conflict`: another holder already waits to upgrade. `deadlock`: waiting would close a cycle.
  * - `not_holder`, `stale_token`: the caller does not hold it, or holds it under another token.

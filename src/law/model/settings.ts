@@ -2,7 +2,7 @@
  * Who coordinates an operation after it succeeded.
  *
  * - `server`: the success is remembered, others skip, references are kept.
- * - `client`: everyone is told and the queue of that type dissolves; each looks for itself.
+ * - `client`: every waiter of that type is told and leaves the queue; each node looks for itself.
  * - `mutex`: the next in the queue is granted.
  */
 export type Coordination = 'server' | 'client' | 'mutex'

@@ -27,7 +27,7 @@ export interface Step {
   /**
    * `null` once the owner has shown that it knows of the grant: it was granted in the answer to its
    * own request, or it asked, renewed or released since. Otherwise the moment at which the grant is
-   * undone; `Infinity` for a waiter that is connected and told by whoever holds its connection.
+   * undone; `Infinity` for a waiter that is connected and told over its connection.
    */
   readonly claimByMs: number | null
   /**
@@ -82,7 +82,7 @@ export interface Waiter {
   readonly sinceMs: number
   /** When it gives up; `Infinity` for never. */
   readonly deadlineAtMs: number
-  /** When it is taken for gone unless somebody is in touch with it. */
+  /** When the waiter is removed as abandoned, unless its client is heard from before. */
   readonly leaseAtMs: number
   readonly meta: string | undefined
   readonly operation: OperationFacts | undefined
@@ -154,7 +154,7 @@ export interface Remembered {
   readonly value: string | undefined
   readonly atMs: number
   readonly untilMs: number
-  /** Kept only so that a late listener can be told of it (`client`); nobody skips because of it. */
+  /** Kept only so that a late listener can be told of it (`client`); no request skips because of it. */
   readonly replayOnly: boolean
 }
 
