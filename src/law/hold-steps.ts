@@ -2,15 +2,7 @@ import { dismiss } from './answers.ts'
 import type { Draft } from './draft.ts'
 import { HOLDERS_SHOWN_MAX } from './model/limits.ts'
 import type { Granted, HolderShown } from './model/outcomes.ts'
-import type {
-  EndedAnswer,
-  Hold,
-  HoldEnd,
-  KeyView,
-  Mode,
-  OperationFacts,
-  Step,
-} from './model/view.ts'
+import type { EndedAnswer, Hold, HoldEnd, KeyView, Mode, Step, Waiter } from './model/view.ts'
 
 /**
  * How a hold begins, grows, shrinks and ends, step by step. Every grant passes through here, whether
@@ -18,18 +10,10 @@ import type {
  */
 
 /** Who asks for what; an asking command and a waiter both have it. */
-export interface Claim {
-  readonly owner: string
-  readonly requestId: string
-  readonly party: string
-  readonly session: string | undefined
-  readonly mode: Mode
-  readonly ttlMs: number
-  readonly meta: string | undefined
-  readonly operation: OperationFacts | undefined
-  /** Other request ids that were answered with the same standing. */
-  readonly joined?: readonly string[] | undefined
-}
+export type Claim = Pick<
+  Waiter,
+  'owner' | 'requestId' | 'party' | 'session' | 'mode' | 'ttlMs' | 'meta' | 'operation' | 'joined'
+>
 
 /** A claim that is granted. `claimByMs` is that of its step. */
 interface Grant {
