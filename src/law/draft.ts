@@ -278,15 +278,17 @@ export class Draft implements Decision {
   }
 }
 
-/** All events have one shape, written out, because a spread is slow. */
+/** Nearly all events have one shape, written out, because a spread is slow. */
 export function toEvent(
   { namespace, key }: KeyView,
   kind: EventKind,
   { subject, facts }: { readonly subject: Subject; readonly facts: EventFacts },
 ): LawEvent {
   const { owner, operation } = subject
-  const { requestId, mode, token, code, end, session, success, error, value } = facts
-  return {
+  const { requestId, mode, token, code, end, session, success } = facts
+  const type = operation?.type
+  const node = operation?.node
+  const what = {
     kind,
     namespace,
     key,
@@ -297,12 +299,10 @@ export function toEvent(
     code,
     end,
     session,
-    type: operation?.type,
-    node: operation?.node,
-    success,
-    error,
-    value,
+    type,
+    node,
   }
+  return success === undefined ? what : { ...facts, ...what }
 }
 
 /** The holds and waiters that the changes of a decision are about. */
