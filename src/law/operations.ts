@@ -129,8 +129,8 @@ function succeed(draft: Draft, done: OperationFacts, value: string | undefined):
 }
 
 /**
- * Every waiter for the same work under the same coordination is answered: it skips,
- * or look for themselves. Those of another kind keep their places and move up.
+ * Every waiter for the same work under the same coordination is answered: it skips, or it is to look for
+ * itself. Waiters for other work keep their places and move up.
  */
 function answerAlike(draft: Draft, done: OperationFacts, value: string | undefined): void {
   for (const waiter of [...draft.view.waitersOfType(done.type)]) {
