@@ -14,6 +14,7 @@ import type { SessionEnd } from '../observe/session-metrics.ts'
 import { toFailed } from './failure.ts'
 import { type HeldRequest, HeldRequests } from './held-requests.ts'
 import { LawSession } from './law-session.ts'
+import { RequestSlots } from './request-slots.ts'
 import type { SessionConnection } from './session-connection.ts'
 
 export interface ClientSessionParts {
@@ -57,7 +58,7 @@ export class ClientSession {
   readonly heartbeats: Set<SessionConnection> = new Set()
   readonly #parts: ClientSessionParts
   readonly #engine: LockEngine
-  readonly #held = new HeldRequests<number, SessionWait>()
+  readonly #held = new HeldRequests<number, SessionWait>(new RequestSlots())
   #connection: SessionConnection | undefined
   /** Counts the connections. An answer goes to the connection that has asked, or nowhere. */
   #attachment = 0

@@ -11,6 +11,16 @@ export interface HeldRequest<Key = unknown> {
   readonly command: WaitingCommand
 }
 
+/** Where they are kept, by key. A `Map` is one. */
+interface RequestTable<Key, Held> {
+  readonly size: number
+  get(key: Key): Held | undefined
+  set(key: Key, held: Held): unknown
+  delete(key: Key): boolean
+  values(): Iterable<Held>
+  clear(): void
+}
+
 /**
  * Requests that are held open while they wait, over HTTP and in sessions. Where a connection breaks, its
  * owner decides when the request is given up: the place in the queue is left, and a grant that was not
@@ -18,7 +28,11 @@ export interface HeldRequest<Key = unknown> {
  * of the older one means nothing any more.
  */
 export class HeldRequests<Key, Held extends HeldRequest<Key>> {
-  readonly #latest = new Map<Key, Held>()
+  readonly #latest: RequestTable<Key, Held>
+
+  constructor(latest: RequestTable<Key, Held> = new Map<Key, Held>()) {
+    this.#latest = latest
+  }
 
   get size(): number {
     return this.#latest.size
