@@ -47,6 +47,12 @@ export interface TableEngineParts {
   readonly onClosed?: (() => Promise<void>) | undefined
 }
 
+/** The events of one decision, and the time of day at which it was made. */
+interface Untold {
+  readonly events: readonly LawEvent[]
+  readonly atMs: number
+}
+
 const NO_HISTORY: HistoryReply = Object.freeze({ ends: Object.freeze([]) })
 
 /**
@@ -70,6 +76,8 @@ export class TableEngine implements LockEngine {
   #batch: Promise<void> | undefined
   /** Resolves when that batch is durable; rejects with the error for callers of the engine. */
   #durable: Promise<void> | undefined
+  /** What watchers hear once that batch is durable. */
+  #untold: Untold[] = []
   readonly #history: HoldHistory | undefined
   readonly #onClosed: (() => Promise<void>) | undefined
   #failure: LockError | undefined
@@ -194,9 +202,11 @@ export class TableEngine implements LockEngine {
   #append(record: Uint8Array | undefined): void {
     const batch = record && this.#journal?.append(record)
     if (batch === undefined || batch === this.#batch) return
+    const untold: Untold[] = []
     const durable = batch.then(
       () => {
         if (this.#durable === durable) this.#durable = undefined
+        for (const { events, atMs } of untold) this.#watchers.tell(events, atMs)
       },
       (error: unknown) => {
         this.#fail(this.#journal?.failure ?? toDefect({ kind: 'append' }, error))
@@ -206,6 +216,7 @@ export class TableEngine implements LockEngine {
     durable.catch(() => {})
     this.#batch = batch
     this.#durable = durable
+    this.#untold = untold
   }
 
   /** What is decided for a request while its call is held open. */
@@ -286,11 +297,7 @@ export class TableEngine implements LockEngine {
   /** Watchers, too, hear of nothing that a crash could still take back. */
   #tell(events: readonly LawEvent[], atMs: number): void {
     if (this.#durable === undefined) this.#watchers.tell(events, atMs)
-    else
-      this.#durable.then(
-        () => this.#watchers.tell(events, atMs),
-        () => {},
-      )
+    else this.#untold.push({ events, atMs })
   }
 
   #stopped(): LockError | undefined {
