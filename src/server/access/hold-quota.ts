@@ -1,4 +1,6 @@
 import type { LockEngine } from '../../engine/engine.ts'
+import type { InspectReply, WaiterReply } from '../../engine/queries.ts'
+import { QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
 
 export interface HoldQuotaOptions {
   readonly engine: LockEngine
@@ -6,6 +8,15 @@ export interface HoldQuotaOptions {
   readonly limit: number
   readonly nowMs: () => number
 }
+
+/** What an engine knows of a principal. */
+interface Counted {
+  readonly holds: number
+  readonly waiters: number
+}
+
+/** The owner of a hold or of a place in a queue. */
+type Named = Pick<WaiterReply, 'owner' | 'node'>
 
 interface Count {
   /** Never lower than the number of holds and open requests that this server knows of. */
@@ -28,7 +39,6 @@ interface Count {
 const PART_OF_ROOM = 8
 /** Listing the holds of a principal may take a twentieth of the time, however many there are. */
 const REST_FACTOR = 20
-const PAGE = 1_000
 
 /**
  * The limit on the holds of each principal. Every request takes up room; a refusal and a release give it back. What
@@ -49,7 +59,8 @@ export class HoldQuota {
 
   /** What was held before the server started may belong to any principal. */
   async open(): Promise<void> {
-    this.#before = await this.#countHolds(undefined)
+    const { holds, waiters } = await this.#counted(undefined)
+    this.#before = holds + waiters
     this.#setBound(this.#unnamed, this.#before)
   }
 
@@ -64,9 +75,14 @@ export class HoldQuota {
     return true
   }
 
-  /** For a request that makes no further hold. */
-  takeAnyway(name: string | undefined): void {
-    this.#add(this.#of(name))
+  /**
+   * A request that asked again, or for one more step, was let through at the limit and granted. It takes no room
+   * before, because it makes no further hold unless the one that it was about has just ended.
+   */
+  grantedAtLimit(name: string | undefined): void {
+    const count = this.#of(name)
+    count.bound += 1
+    count.added += 1
   }
 
   /** A request was answered. Without a hold it leaves its room to others. */
@@ -116,7 +132,9 @@ export class HoldQuota {
     count.added = 0
     count.phase += 1
     try {
-      const held = await this.#countHolds(name)
+      const { holds, waiters } = await this.#counted(name)
+      // A waiter whose request is held open is one of the open requests. The others may become holds without one.
+      const held = holds + Math.max(0, waiters - open)
       // What was open or came meanwhile may not be among those that were counted. It was let through below the limit.
       this.#setBound(count, Math.max(held, Math.min(held + open + count.added, limit)))
     } finally {
@@ -125,18 +143,31 @@ export class HoldQuota {
     }
   }
 
-  async #countHolds(name: string | undefined): Promise<number> {
+  async #counted(name: string | undefined): Promise<Counted> {
     const { engine } = this.#options
-    if (name === undefined) return (await engine.read({ kind: 'stats' })).holds
-    let held = 0
+    if (name === undefined) return engine.read({ kind: 'stats' })
+    const isTheirs = ({ owner, node }: Named): boolean => (node ?? owner).startsWith(`${name}/`)
+    let holds = 0
+    let waiters = 0
     let cursor: string | undefined
     do {
-      const page = await engine.read({ kind: 'list', limit: PAGE, cursor })
-      const holders = page.locks.flatMap((lock) => lock.holders)
-      held += holders.filter(({ owner, node }) => (node ?? owner).startsWith(`${name}/`)).length
+      const page = await engine.read({ kind: 'list', limit: QUERY_LIMIT_MAX, cursor })
+      for (const lock of page.locks) {
+        holds += lock.holders.filter(isTheirs).length
+        waiters += (await this.#queueOf(lock)).filter(isTheirs).length
+      }
       cursor = page.cursor ?? undefined
     } while (cursor !== undefined)
-    return held
+    return { holds, waiters }
+  }
+
+  /** A list shows the first hundred waiters of each key, and an inspection the first thousand. */
+  async #queueOf({ namespace, key, queue, queueLength }: InspectReply): Promise<readonly Named[]> {
+    if (queue.length === queueLength) return queue
+    const { engine } = this.#options
+    const queueLimit = Math.min(queueLength, QUERY_LIMIT_MAX)
+    const whole = { kind: 'inspect', namespace, key, queueLimit } as const
+    return (await engine.read(whole)).queue
   }
 
   #of(name: string | undefined): Count {

@@ -166,10 +166,14 @@ export class PrincipalEngine implements LockEngine {
   }
 
   #answered(command: Acquire | Begin, outcome: Outcome): Outcome {
-    const { holds, principal, refusals } = this.#parts
+    const { holds, principal } = this.#parts
     holds.answered(principal.name, mayBeHold(outcome))
+    return this.#complete(command, outcome)
+  }
+
+  #complete(command: Acquire | Begin, outcome: Outcome): Outcome {
     if (outcome.kind !== 'refused') return outcome
-    return refusals.complete(principal.name, command, outcome)
+    return this.#parts.refusals.complete(this.#parts.principal.name, command, outcome)
   }
 
   /** Asking again, or for one more step of a hold that is there, does not make one more hold. */
@@ -179,8 +183,9 @@ export class PrincipalEngine implements LockEngine {
     // Looked at and taken in one go, because others have waited for the same count.
     if (holds.take(principal.name)) return this.#askNow(command, options)
     if (await this.#isKnown(command)) {
-      holds.takeAnyway(principal.name)
-      return this.#askNow(command, options)
+      const outcome = await this.#give(command, options)
+      if (mayBeHold(outcome)) holds.grantedAtLimit(principal.name)
+      return this.#complete(command, outcome)
     }
     onLimit(command.kind === 'acquire' ? 'lock' : 'operation')
     return {

@@ -10,7 +10,7 @@ import { RefusalDetails } from '../../../src/server/access/refusal-details.ts'
 import { DEFAULT_LIMITS } from '../../../src/server/server-limits.ts'
 import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 
-const RUNS = 300
+const RUNS = 1_000
 const HOLDS = 3
 
 const key = fc.constantFrom('a', 'b', 'c', 'd', 'e')
