@@ -24,6 +24,13 @@ const BASIC_CONSTRAINTS = '2.5.29.19'
 const ALTERNATIVE_NAME = '2.5.29.17'
 const ECDSA_SHA256 = sequence(objectId('1.2.840.10045.4.3.2'))
 
+/** A positive number without leading zeros: DER allows one way to write a number. */
+function createSerial(): Buffer {
+  const serial = randomBytes(8)
+  serial.writeUInt8((serial.readUInt8(0) & 0x3f) | 0x40, 0)
+  return serial
+}
+
 /** A certificate, made here because tests keep no private keys. */
 export function makeCertificate({ name, issuer, host }: CertificateOptions): MadeCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -42,7 +49,7 @@ export function makeCertificate({ name, issuer, host }: CertificateOptions): Mad
   const nowMs = Date.now()
   const content = sequence(
     tagged(0xa0, integer(Buffer.from([2]))),
-    integer(randomBytes(8)),
+    integer(createSerial()),
     ECDSA_SHA256,
     commonName(issuer?.name ?? name),
     sequence(time(nowMs - YEAR_MS), time(nowMs + YEAR_MS)),
