@@ -55,7 +55,10 @@ export class RecordedEngine implements LockEngine {
     const sentAtMs = clock.nowMs()
     const pending = recorder.call(call)
     return this.#record(pending, engine.apply(command, options), (outcome) =>
-      writeOutcome(pending, outcome, { sentAtMs, ttlMs: call.ttlMs }),
+      writeOutcome(pending, outcome, {
+        sentAtMs,
+        ttlMs: command.kind === 'begin' ? call.ttlMs : undefined,
+      }),
     )
   }
 
@@ -102,6 +105,7 @@ export class RecordedEngine implements LockEngine {
 
 interface AskedFor {
   readonly sentAtMs: number
+  /** Of an operation alone: a lock is granted for as long as it asked, or longer. */
   readonly ttlMs: number | undefined
 }
 
