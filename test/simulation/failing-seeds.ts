@@ -27,7 +27,19 @@ export const FAILING_SEEDS: readonly FailingSeed[] = [
     bug: 'an older call of a begin took the connection from the newer one, and its turn was undone',
   },
   {
+    seed: 3318,
+    bug: 'the witness took a place for given up that a second request of the node stood for',
+  },
+  {
+    seed: 4608,
+    bug: 'a lock asked for again after its wait met its own first copy in the queue, and broke',
+  },
+  {
     seed: 5026,
     bug: 'aborting the older call of a request undid the grant that its newer call was told of',
+  },
+  {
+    seed: 5657,
+    bug: 'a call was told of a grant that came while its hanging up was being stored',
   },
 ]

@@ -1,6 +1,7 @@
 import type { Cancel, HangUp, Withdraw } from '../../law/model/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
+import type { Waiter } from '../../law/model/view.ts'
 import type { Clock } from '../../time/clock.ts'
 import { toAborted } from '../errors/engine-errors.ts'
 import { OpenCall } from './open-call.ts'
@@ -14,6 +15,14 @@ export interface OpenWait {
   wasQueued: boolean
   /** Nearly always one. */
   calls: readonly OpenCall[]
+}
+
+/**
+ * Whether the calls of a waiter are told how it left the queue. A grant to a waiter that is not connected has
+ * to be asked for within the claim window; its call may be open still, while its hanging up is being stored.
+ */
+export function isToldOf(answer: Outcome, { connected }: Pick<Waiter, 'connected'>): boolean {
+  return answer.kind !== 'granted' || connected
 }
 
 /** What is decided for a request while its call is held open. */

@@ -23,7 +23,7 @@ import type { LawEvent } from '../../law/model/events.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
 import { decideSession } from '../../law/sessions.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
-import { OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
+import { isToldOf, OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
 import { isHeldOpen, nameOfPlace, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { HoldHistory } from './history/hold-history.ts'
@@ -236,8 +236,9 @@ export class TableEngine implements LockEngine {
     }
   }
 
-  #settle({ state, owner, requestId }: WaiterRecord, answer: Outcome): void {
-    if (this.#waits.size === 0) return
+  #settle(waiter: WaiterRecord, answer: Outcome): void {
+    if (this.#waits.size === 0 || !isToldOf(answer, waiter)) return
+    const { state, owner, requestId } = waiter
     const { namespace: space, key: name } = state
     const place = nameOfPlace({ space, name }, { owner, requestId })
     this.#waits.settle(place, answer, this.#durable)

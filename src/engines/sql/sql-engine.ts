@@ -16,7 +16,7 @@ import type { Law } from '../../law/decide.ts'
 import type { Outcome, OutcomeOf } from '../../law/model/outcomes.ts'
 import type { LawSettings } from '../../law/model/settings.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
-import { OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
+import { isToldOf, OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
 import { isHeldOpen, nameOfPlace, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { Clock } from '../../time/clock.ts'
 import { DatabaseClock } from './commit/database-clock.ts'
@@ -278,7 +278,8 @@ export class SqlEngine implements LockEngine {
     this.#expiry.note(nowMs, dueAtMs)
     const settle = (): void => {
       for (const { name, departure } of settled) {
-        this.#waits.settle(nameOfPlace(name, departure.waiter), departure.answer)
+        const { waiter, answer } = departure
+        if (isToldOf(answer, waiter)) this.#waits.settle(nameOfPlace(name, waiter), answer)
       }
     }
     if (hasEvents && this.#feed.isWatched) return this.#feed.read().then(settle, settle)

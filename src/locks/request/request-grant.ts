@@ -71,10 +71,10 @@ export async function insistOnGrant<C extends WaitingCommand>(
   { createRequest, untilMs, first, ...asked }: Insistence<C>,
 ): Promise<Answered<C>> {
   const { signal } = asked
-  const leftMs = (): number => Math.max(0, Math.ceil(untilMs - context.clock.nowMs()))
+  const leftMs = (nowMs = context.clock.nowMs()): number => Math.max(0, Math.ceil(untilMs - nowMs))
   let answered = await requestGrant(context, {
     ...asked,
-    request: createRequest(leftMs(), false),
+    request: createRequest(leftMs(first?.sentAtMs), false),
     first,
   })
   for (let attempt = 1; !context.isClosed; attempt += 1) {

@@ -125,6 +125,29 @@ describe('an engine on a slow disk', () => {
     expect(holders.map(({ node }) => node)).toEqual(['n2'])
   })
 
+  it('does not tell a call of a grant that came while its hanging up was being stored', async () => {
+    const slow = new SlowDisk()
+    const engine = await slow.open()
+    await slow.after(engine.apply(begin('n1')))
+    const waiting = engine.apply(begin('n2', { waitMs: 100 }))
+    await slow.clock.advance(97)
+    // The disk is busy, and what is stored next waits already: the hanging up and the grant join it.
+    const first = engine.apply(acquire('n3'))
+    await slow.clock.advance(1)
+    const second = engine.apply(acquire('n3', { key: 'l' }))
+    await slow.clock.advance(3)
+    const finish = { kind: 'finish', type: 'build', resource: 'r', node: 'n1' } as const
+    const finished = engine.apply({ ...finish, token: 1, success: false })
+    expect(await slow.after(waiting)).toMatchObject({ kind: 'queued' })
+    expect(await slow.after(finished)).toMatchObject({ kind: 'finished' })
+    await slow.after(Promise.all([first, second]))
+    // The grant is there to be taken; a node that was told of it could not rely on it for its ttl.
+    expect(await slow.after(engine.apply(begin('n2')))).toMatchObject({ kind: 'granted', token: 2 })
+    await slow.clock.advance(700)
+    const { holders } = await engine.read({ kind: 'inspect', key: 'r', namespace: 'operation' })
+    expect(holders.map(({ node }) => node)).toEqual(['n2'])
+  })
+
   it('gives every lease its full length after a recovery that took longer than the lease', async () => {
     const slow = new SlowDisk()
     const engine = await slow.open()

@@ -41,6 +41,29 @@ describe('an acquire whose answer is lost', () => {
     expect(engine.sentOf('acquire').map(({ waitMs }) => waitMs)).toEqual([Infinity, 300, 300])
   })
 
+  it('times out when the answer is lost after the wait, and the first copy arrives late', async () => {
+    const { locks, clock, engine } = openVirtualLocks()
+    await locks.acquire('a')
+    // The first copy is on its way for longer than the wait; the second meets it in the queue.
+    engine.fail(
+      'acquire',
+      (_command, pass) => {
+        clock.setTimer(400, () => void pass())
+        return new Promise((_resolve, reject) => {
+          const lost = createError('LOCK_ENGINE_UNAVAILABLE', 'no answer came', {
+            applied: 'maybe',
+          })
+          clock.setTimer(399, () => reject(lost))
+        })
+      },
+      1,
+    )
+    const acquiring = rejectionOf(locks.acquire('a', { wait: '300ms' }))
+    await clock.advance(1_000)
+    expect(await acquiring).toMatchObject({ code: 'LOCK_WAIT_TIMEOUT' })
+    expect((await locks.inspect('a')).queueLength).toBe(0)
+  })
+
   it('keeps the process alive until it is found out; renewing and cleaning up do not', async () => {
     const { locks, clock, engine } = openVirtualLocks()
     let kept = 0

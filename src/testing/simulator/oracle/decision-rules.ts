@@ -8,6 +8,8 @@ export interface SeenDecision {
   readonly command: KeyCommand
   readonly effects: readonly Effect[]
   readonly nowMs: number
+  /** Whether a request has ended, and is still remembered for it. */
+  readonly hasEnded: (owner: string, requestId: string) => boolean
 }
 
 type Report = (property: string, message: string) => void
@@ -241,7 +243,7 @@ class DecisionCheck {
     this.#checkBounds()
     if (waiters.length === 0) return
     this.#checkOwnersInQueue()
-    const ghost = waiters.find((waiter) => isGivenUp(this.#decision.command, waiter))
+    const ghost = waiters.find((waiter) => isGivenUp(this.#decision, waiter))
     if (ghost !== undefined) this.#fail('S12 no ghost', `${ghost.owner} waits for what it gave up`)
     const upgrader = waiters.find(({ upgrade }) => upgrade)
     if (upgrader !== undefined) {
@@ -284,10 +286,18 @@ class DecisionCheck {
   }
 }
 
-function isGivenUp(command: KeyCommand, { owner, requestId }: ShadowWaiter): boolean {
-  if (command.kind === 'withdraw') return owner === `${command.type}:${command.node}`
-  if (command.kind !== 'cancel' || command.owner !== owner) return false
-  return (command.requestId ?? requestId) === requestId
+/** An operation keeps its place as long as one request that it stands for has not been given up. */
+function isGivenUp({ command, hasEnded }: SeenDecision, waiter: ShadowWaiter): boolean {
+  const { owner } = waiter
+  if (command.kind !== 'withdraw') {
+    if (command.kind !== 'cancel' || command.owner !== owner) return false
+    return (command.requestId ?? waiter.requestId) === waiter.requestId
+  }
+  if (owner !== `${command.type}:${command.node}`) return false
+  const { requestId: meant } = command
+  const requests = [waiter.requestId, ...waiter.joined]
+  if (meant === undefined) return true
+  return requests.every((one) => one === meant || hasEnded(owner, one))
 }
 
 /** What was taken is undone only by its owner, and by its request id. */

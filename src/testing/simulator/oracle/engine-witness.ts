@@ -119,7 +119,10 @@ export class EngineWitness {
       if (twice !== undefined) this.#fail('S6 at most once', `${key.subject}: ${twice} holds again`)
       if (effect.kind === 'waiter-gone') this.#settle(key, effect.waiter, index)
     }
-    applyDecision(key, { view, command, effects, nowMs }, (property, message) =>
+    const moment = { index, nowMs }
+    const hasEnded = (owner: string, requestId: string): boolean =>
+      this.#requests.hasEnded(key, { owner, requestId }, moment)
+    applyDecision(key, { view, command, effects, nowMs, hasEnded }, (property, message) =>
       this.#fail(property, message),
     )
     this.#seeJoining(key, command, decision)

@@ -3,7 +3,7 @@ import {
   ENDED_REMEMBERED_MS,
   JOINED_PER_STANDING_MAX,
 } from '../../../law/model/limits.ts'
-import type { Effect, ShadowHold, ShadowKey } from './shadow-key.ts'
+import type { Effect, ShadowKey } from './shadow-key.ts'
 
 interface EndedRequest {
   readonly index: number
@@ -41,7 +41,7 @@ export class RequestMemory {
       const isNew = before?.steps.every((step) => step.requestId !== requestId) ?? true
       if (!isNew) continue
       this.#granted.set(fullName(key.subject, hold.owner, requestId), moment.index)
-      if (this.#isOver(key.subject, { hold, requestId }, moment)) return requestId
+      if (this.hasEnded(key, { owner: hold.owner, requestId }, moment)) return requestId
     }
     return undefined
   }
@@ -90,12 +90,13 @@ export class RequestMemory {
     this.#ended.set(subject, ends)
   }
 
-  #isOver(
-    subject: string,
-    { hold, requestId }: { readonly hold: ShadowHold; readonly requestId: string },
+  /** Whether a request has ended, so long as the law has to remember it. */
+  hasEnded(
+    { subject }: ShadowKey,
+    { owner, requestId }: { readonly owner: string; readonly requestId: string },
     { nowMs }: Moment,
   ): boolean {
-    const end = this.#ended.get(subject)?.get(nameOf(hold.owner, requestId))
+    const end = this.#ended.get(subject)?.get(nameOf(owner, requestId))
     if (end === undefined) return false
     const since = (this.#ends.get(subject) ?? 0) - end.number
     return since < ENDED_PER_KEY_MAX && nowMs < end.atMs + ENDED_REMEMBERED_MS

@@ -35,6 +35,8 @@ export interface ShadowWaiter {
   readonly ttlMs: number
   readonly deadlineAtMs: number
   readonly leaseAtMs: number
+  /** The other requests that it stands for. */
+  readonly joined: readonly string[]
 }
 
 /** What one change of a decision means for the key, in the witness's own words. */
@@ -100,7 +102,8 @@ function copyHold(hold: Hold): ShadowHold {
 
 function copyWaiter(waiter: Waiter): ShadowWaiter {
   const { owner, requestId, mode, lane, upgrade, ttlMs, deadlineAtMs, leaseAtMs } = waiter
-  return { owner, requestId, mode, lane, upgrade, ttlMs, deadlineAtMs, leaseAtMs }
+  const { joined = [] } = waiter
+  return { owner, requestId, mode, lane, upgrade, ttlMs, deadlineAtMs, leaseAtMs, joined }
 }
 
 export function subjectOf(namespace: Namespace, key: string): string {
