@@ -12,6 +12,7 @@ import type { TokenEntry } from './access/token-file.ts'
 import type { AuditLog } from './observe/audit-log.ts'
 import { IdempotencyCache } from './http/idempotency-cache.ts'
 import { closePolitely } from './http/close-politely.ts'
+import { UnsentBytes } from './http/unsent-bytes.ts'
 import { createListener, type Patience, replaceTls, type TlsMaterial } from './http/listener.ts'
 import { RequestHandler } from './http/request-handler.ts'
 import { Router } from './http/router.ts'
@@ -155,6 +156,13 @@ function createContext(options: LockServerOptions): ServerContext {
     nowMs: () => clock.nowMs(),
   })
   events.listen((event) => metrics.hear(event))
+  const unsent = new UnsentBytes({
+    max: limits['unsent-total'],
+    onCut: (bytes) => {
+      metrics.connectionsCut.inc()
+      log.warn('a client was cut: it does not read, and too much waits for all', { bytes })
+    },
+  })
   return {
     engine,
     clock,
@@ -166,9 +174,10 @@ function createContext(options: LockServerOptions): ServerContext {
     log,
     failures: new FailureReport({ log, metrics, socketClock }),
     metrics,
+    unsent,
     access: createAccess({ engine, clock, limits, metrics }, choices),
     held: new HeldExchanges((onOver) => clock.setTimer(sessionGraceMs, onOver)),
-    streams: new OpenStreams(limits.streams),
+    streams: new OpenStreams(limits.streams, unsent),
     operations: new OperationFeed(events, settings.coordination),
     references: new ReferenceClaims(engine, settings.coordination),
     streamSessions: new StreamSessions({ clock, graceMs: sessionGraceMs }),

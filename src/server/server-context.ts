@@ -3,6 +3,7 @@ import type { LawSettings } from '../law/model/settings.ts'
 import type { Clock } from '../time/clock.ts'
 import type { Access } from './access/access.ts'
 import type { IdempotencyCache } from './http/idempotency-cache.ts'
+import type { UnsentBytes } from './http/unsent-bytes.ts'
 import type { FailureReport } from './observe/failure-report.ts'
 import type { Log } from './observe/log.ts'
 import type { ServerMetrics } from './observe/server-metrics.ts'
@@ -31,6 +32,8 @@ export interface ServerContext {
   readonly failures: FailureReport
   /** What is counted as it happens, and the registry of everything that is. */
   readonly metrics: ServerMetrics
+  /** What clients have not taken yet, of all that was sent to them. */
+  readonly unsent: UnsentBytes
   /** How long a waiter keeps its place, and a stream session its holds, after the connection broke. */
   readonly sessionGraceMs: number
   /** Every change of the engine, told to streams, sessions, metrics. */

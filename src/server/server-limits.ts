@@ -23,9 +23,14 @@ export interface ServerLimits {
   /** Event streams, and watches of sessions, per principal. */
   readonly streams: number
   readonly connections: number
+  /** Bytes that one session has not taken: above this its connection is cut. */
+  readonly unsent: number
+  /** The same for all connections together: above this those are cut that are furthest behind. */
+  readonly 'unsent-total': number
 }
 
 const KIB = 1024
+const MIB = 1024 * KIB
 const HOUR_MS = 60 * 60 * 1000
 
 export const DEFAULT_LIMITS: ServerLimits = Object.freeze({
@@ -39,4 +44,6 @@ export const DEFAULT_LIMITS: ServerLimits = Object.freeze({
   holds: 100_000,
   streams: 10_000,
   connections: 10_000,
+  unsent: 32 * MIB,
+  'unsent-total': 128 * MIB,
 })

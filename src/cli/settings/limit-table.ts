@@ -79,4 +79,18 @@ export const LIMIT_TABLE: Readonly<Record<keyof ServerLimits, LimitRule>> = {
     default: '10000',
     meaning: 'open connections',
   },
+  unsent: {
+    unit: 'bytes',
+    min: 2 * MIB,
+    max: 1024 * MIB,
+    default: '32MiB',
+    meaning: 'what the client of one session has not taken',
+  },
+  'unsent-total': {
+    unit: 'bytes',
+    min: 16 * MIB,
+    max: 64 * 1024 * MIB,
+    default: '128MiB',
+    meaning: 'what all clients together have not taken',
+  },
 }

@@ -6,8 +6,10 @@ import type { Access as Right } from '../http/route.ts'
 import type { ServerLimits } from '../server-limits.ts'
 import type { Authenticator } from './authenticator.ts'
 import { checkBrowser } from './browser-check.ts'
+import { type Credential, NO_CREDENTIAL } from './credential.ts'
 import type { HoldQuota } from './hold-quota.ts'
-import { UNNAMED, type Principal } from './principal.ts'
+import type { ListTurns } from './list-turns.ts'
+import type { Principal } from './principal.ts'
 import { PrincipalEngine } from './principal-engine.ts'
 import { type KnownNames, PrincipalView } from './principal-view.ts'
 import type { RefusalDetails } from './refusal-details.ts'
@@ -17,6 +19,7 @@ export interface AccessOptions {
   readonly engine: LockEngine
   readonly limits: ServerLimits
   readonly holds: HoldQuota
+  readonly lists: ListTurns
   readonly refusals: RefusalDetails
   /** Absent where auth is off. */
   readonly authenticator: Authenticator | undefined
@@ -29,6 +32,7 @@ export interface AccessOptions {
 
 /** A principal that may come in. */
 export interface Caller {
+  readonly credential: Credential
   readonly principal: Principal
   /** The engine as this principal may use it. */
   readonly engine: LockEngine
@@ -42,7 +46,7 @@ const NO_NAMES: ReadonlySet<string> = new Set()
 export class Access {
   readonly #options: AccessOptions
   readonly #known: KnownNames
-  readonly #callers = new WeakMap<Principal, Caller>()
+  readonly #callers = new WeakMap<Credential, Caller>()
 
   constructor(options: AccessOptions) {
     this.#options = options
@@ -62,25 +66,26 @@ export class Access {
   admit(request: IncomingMessage, right: Right): Caller {
     const { authenticator, isLoopbackOnly } = this.#options
     checkBrowser(request, isLoopbackOnly && authenticator === undefined)
-    if (authenticator === undefined || right === 'open') return this.#callerOf(UNNAMED)
-    const principal = authenticator.authenticate(request)
-    if (right === 'admin' && principal.role !== 'admin') {
+    if (authenticator === undefined || right === 'open') return this.#callerOf(NO_CREDENTIAL)
+    const credential = authenticator.authenticate(request)
+    if (right === 'admin' && credential.principal.role !== 'admin') {
       throw new HttpError(403, 'forbidden', { message: 'this needs the right of an admin' })
     }
-    return this.#callerOf(principal)
+    return this.#callerOf(credential)
   }
 
-  #callerOf(principal: Principal): Caller {
-    const known = this.#callers.get(principal)
+  #callerOf(credential: Credential): Caller {
+    const known = this.#callers.get(credential)
     if (known !== undefined) return known
+    const { principal } = credential
     const view = new PrincipalView(principal, this.#known)
     const engine = new PrincipalEngine({ ...this.#options, principal, view })
-    const caller = { principal, engine, view }
-    this.#callers.set(principal, caller)
+    const caller = { credential, principal, engine, view }
+    this.#callers.set(credential, caller)
     return caller
   }
 
-  /** Tokens that are gone are refused from now on; sessions that are open stay. */
+  /** Tokens that are gone or have other rights are refused from now on, and what they have open ends. */
   replaceTokens(entries: readonly TokenEntry[]): void {
     this.#options.authenticator?.replace(entries)
   }

@@ -1,9 +1,11 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import type { InspectReply, WaiterReply } from '../../engine/queries.ts'
 import { QUERY_LIMIT_MAX } from '../../engine/validation/query-limits.ts'
+import type { ListTurns } from './list-turns.ts'
 
 export interface HoldQuotaOptions {
   readonly engine: LockEngine
+  readonly lists: ListTurns
   /** Holds and open requests of one principal. */
   readonly limit: number
   readonly nowMs: () => number
@@ -107,6 +109,8 @@ export class HoldQuota {
   async recount(name: string | undefined): Promise<void> {
     const count = this.#of(name)
     if (this.#options.nowMs() < count.refusesUntilMs) return
+    // What has ended since that one began would not be seen.
+    await count.recount
     await this.#recount(name, count)
     // Where there is one principal, the engine knows the number.
     if (name !== undefined) count.refusesUntilMs = count.restsUntilMs
@@ -144,14 +148,14 @@ export class HoldQuota {
   }
 
   async #counted(name: string | undefined): Promise<Counted> {
-    const { engine } = this.#options
+    const { engine, lists } = this.#options
     if (name === undefined) return engine.read({ kind: 'stats' })
     const isTheirs = ({ owner, node }: Named): boolean => (node ?? owner).startsWith(`${name}/`)
     let holds = 0
     let waiters = 0
     let cursor: string | undefined
     do {
-      const page = await engine.read({ kind: 'list', limit: QUERY_LIMIT_MAX, cursor })
+      const page = await lists.list({ kind: 'list', limit: QUERY_LIMIT_MAX, cursor })
       for (const lock of page.locks) {
         holds += lock.holders.filter(isTheirs).length
         waiters += (await this.#queueOf(lock)).filter(isTheirs).length

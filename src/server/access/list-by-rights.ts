@@ -1,8 +1,8 @@
-import type { LockEngine } from '../../engine/engine.ts'
 import { createError } from '../../engine/errors/errors.ts'
 import type { InspectReply, ListQuery, ListReply } from '../../engine/queries.ts'
 import { LIST_SHOWN } from '../../engine/validation/query-limits.ts'
 import { compareNames } from '../../engine/validation/names.ts'
+import type { ListTurns } from './list-turns.ts'
 
 /**
  * A page of a list, of the keys that begin with one of the given prefixes. Each prefix is asked for by
@@ -10,7 +10,7 @@ import { compareNames } from '../../engine/validation/names.ts'
  * cursor names the prefix and the engine's own place in it.
  */
 export async function listByRights(
-  engine: LockEngine,
+  lists: ListTurns,
   query: ListQuery,
   rights: readonly string[],
 ): Promise<ListReply> {
@@ -20,7 +20,7 @@ export async function listByRights(
   let { index, cursor } = parseCursor(query.cursor)
   while (index < prefixes.length) {
     if (locks.length >= limit) return { locks, cursor: `${index}:` }
-    const page = await engine.read({
+    const page = await lists.list({
       ...query,
       prefix: prefixes[index],
       limit: limit - locks.length,

@@ -4,6 +4,7 @@ import type { ServerContext } from '../server-context.ts'
 import { Access } from './access.ts'
 import { Authenticator } from './authenticator.ts'
 import { HoldQuota } from './hold-quota.ts'
+import { ListTurns } from './list-turns.ts'
 import { isLoopback } from './loopback.ts'
 import { RefusalDetails } from './refusal-details.ts'
 import type { TokenEntry } from './token-file.ts'
@@ -42,10 +43,12 @@ export function createAccess(
   { host, tokens, audit }: AccessChoices,
 ): Access {
   const { engine, clock, limits, metrics } = context
+  const lists = new ListTurns(engine)
   return new Access({
     engine,
     limits,
-    holds: new HoldQuota({ engine, limit: limits.holds, nowMs: () => clock.nowMs() }),
+    lists,
+    holds: new HoldQuota({ engine, lists, limit: limits.holds, nowMs: () => clock.nowMs() }),
     refusals: new RefusalDetails(clock),
     authenticator: tokens === undefined ? undefined : new Authenticator(tokens),
     isLoopbackOnly: isLoopback(host),

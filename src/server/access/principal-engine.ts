@@ -26,6 +26,7 @@ import type { ServerLimits } from '../server-limits.ts'
 import type { HoldQuota } from './hold-quota.ts'
 import { LimitCheck } from './limit-check.ts'
 import { listByRights } from './list-by-rights.ts'
+import type { ListTurns } from './list-turns.ts'
 import type { Principal } from './principal.ts'
 import type { PrincipalView } from './principal-view.ts'
 import type { RefusalDetails } from './refusal-details.ts'
@@ -37,6 +38,7 @@ export interface PrincipalEngineParts {
   readonly view: PrincipalView
   readonly limits: ServerLimits
   readonly holds: HoldQuota
+  readonly lists: ListTurns
   readonly refusals: RefusalDetails
   readonly audit: AuditLog
   /** Told that there are too many holds to ask for one more. */
@@ -87,7 +89,7 @@ export class PrincipalEngine implements LockEngine {
   async read(query: Query): Promise<ReplyOf<Query>> {
     const view = this.#view
     if (query.kind === 'stats') return forClients(await this.#engine.read(query))
-    if (view.isPlain) return this.#engine.read(query)
+    if (view.isPlain) return this.#readAllowed(query)
     const { key, resource, owner, namespace } = query as Named
     this.#assertKey(key ?? resource)
     const stored = owner === undefined ? query : { ...query, owner: this.#nameOf(owner, namespace) }
@@ -97,8 +99,9 @@ export class PrincipalEngine implements LockEngine {
   /** What the principal's rights leave of a reply. */
   #readAllowed(query: Exclude<Query, StatsQuery>): Promise<ReplyOf<Query>> {
     const { rights } = this.#view
-    if (rights !== undefined && query.kind === 'list') {
-      return listByRights(this.#engine, query, rights)
+    const { lists } = this.#parts
+    if (query.kind === 'list') {
+      return rights === undefined ? lists.list(query) : listByRights(lists, query, rights)
     }
     return rights !== undefined && query.kind === 'history' && query.key === undefined
       ? this.#readHistory(query)

@@ -6,6 +6,8 @@ import { RecentMap } from '../recent-map.ts'
 /** As long as the law remembers the refusal itself. */
 const KEPT_MS = 60_000
 const KEPT_MAX = 10_000
+/** A refusal that names more nodes says only why when it is repeated. */
+const NODES_KEPT_MAX = 256
 
 /**
  * What a refusal says beyond its code: the holders, the cycle, the nodes. The law remembers only that a
@@ -20,12 +22,13 @@ export class RefusalDetails {
 
   /** The refusal of a principal's request, with what an earlier answer to the same request said. */
   complete(principal: string | undefined, command: WaitingCommand, refused: Refused): Refused {
-    const name = `${principal ?? ''}\n${nameOfWait(command)}\n${command.requestId}`
+    const name = `${nameOfWait(command)}\n${command.requestId}`
     if (hasDetails(refused)) {
-      this.#recent.set(name, refused)
+      const isShort = (refused.nodes?.length ?? 0) <= NODES_KEPT_MAX
+      if (isShort) this.#recent.set(principal, name, refused)
       return refused
     }
-    const earlier = this.#recent.get(name)
+    const earlier = this.#recent.get(principal, name)
     return earlier?.code === refused.code ? earlier : refused
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LockEngine } from '../../engine/engine.ts'
 import type { Caller } from '../access/access.ts'
+import type { Credential } from '../access/credential.ts'
 import type { Principal } from '../access/principal.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
 import type { ServerContext } from '../server-context.ts'
@@ -22,6 +23,7 @@ export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly context: ServerContext
+  readonly credential: Credential
   readonly principal: Principal
   /** The engine as this principal may use it. */
   readonly engine: LockEngine
@@ -36,6 +38,7 @@ export class Exchange {
     this.request = parts.request
     this.response = parts.response
     this.context = parts.context
+    this.credential = parts.caller.credential
     this.principal = parts.caller.principal
     this.engine = parts.caller.engine
     this.view = parts.caller.view
@@ -55,14 +58,12 @@ export class Exchange {
   }
 
   send(status: number, body: unknown, headers?: Readonly<Record<string, string>>): void {
-    if (this.isGone || this.response.headersSent) return
-    sendJson(this.response, { status, body, headers })
+    this.#sendJsonText({ status, text: JSON.stringify(body), headers })
   }
 
   /** The same for a body that is JSON already. */
   sendJson(status: number, text: string): void {
-    if (this.isGone || this.response.headersSent) return
-    sendJsonText(this.response, { status, text })
+    this.#sendJsonText({ status, text })
   }
 
   /** An answer that is no JSON: its headers say what it is. */
@@ -70,6 +71,13 @@ export class Exchange {
     if (this.isGone || this.response.headersSent) return
     this.response.writeHead(status, { 'content-length': Buffer.byteLength(text), ...headers })
     this.response.end(text)
+    this.context.unsent.wrote(text.length)
+  }
+
+  #sendJsonText(answer: JsonTextAnswer): void {
+    if (this.isGone || this.response.headersSent) return
+    sendJsonText(this.response, answer)
+    this.context.unsent.wrote(answer.text.length)
   }
 }
 

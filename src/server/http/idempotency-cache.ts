@@ -33,19 +33,18 @@ export class IdempotencyCache {
     if (typeof key !== 'string' || key === '' || key.length > KEY_CHARS_MAX) {
       throw badRequest('idempotency-key', `must be 1 to ${KEY_CHARS_MAX} characters`)
     }
-    const name = `${exchange.principal.name ?? ''}\n${key}`
+    const { name } = exchange.principal
     const fingerprint = fingerprintOf(exchange)
-    const known = this.#recent.get(name)
-    if (known === undefined) return this.#remember(name, { fingerprint, answer: make() })
+    const known = this.#recent.get(name, key)
+    if (known === undefined) {
+      const answer = make()
+      const remembered = { fingerprint, answer }
+      this.#recent.set(name, key, remembered)
+      answer.catch(() => this.#recent.delete(name, key, remembered))
+      return answer
+    }
     if (known.fingerprint !== fingerprint) throw reused()
     return known.answer
-  }
-
-  #remember(name: string, remembered: Remembered): Promise<JsonAnswer> {
-    const { answer } = remembered
-    this.#recent.set(name, remembered)
-    answer.catch(() => this.#recent.delete(name, remembered))
-    return answer
   }
 }
 

@@ -26,7 +26,7 @@ export interface Patience {
 }
 
 export interface ListenerOptions {
-  readonly context: Pick<ServerContext, 'limits' | 'metrics' | 'log' | 'socketClock'>
+  readonly context: Pick<ServerContext, 'limits' | 'metrics' | 'log' | 'socketClock' | 'unsent'>
   readonly tls?: TlsMaterial | undefined
   readonly patience?: Patience | undefined
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
@@ -55,7 +55,7 @@ const REFUSED_MAX = 256
  */
 export function createListener(options: ListenerOptions): Server | TlsServer {
   const { patience = PATIENCE, tls } = options
-  const { limits, metrics, log, socketClock } = options.context
+  const { limits, metrics, log, socketClock, unsent } = options.context
   const throttle = new LogThrottle(() => socketClock.nowMs())
   const settings = {
     headersTimeout: patience.headersMs,
@@ -79,6 +79,7 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
       : createTlsServer({ ...settings, ...toTlsOptions(tls) }, onRequest)
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Duplex) => {
     open += 1
+    unsent.watch(socket)
     metrics.connections.set(open)
     socket.once('close', () => {
       above.delete(socket)

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../access/access.ts'
+import { REVOKED, unauthorized } from '../access/authenticator.ts'
 import { RequestLine } from '../observe/request-line.ts'
 import type { ServerContext } from '../server-context.ts'
 import { toErrorAnswer } from './error-answer.ts'
@@ -63,6 +64,8 @@ export class RequestHandler {
     const { context } = this.#parts
     const { route, parameters } = match
     try {
+      // The body may have taken its time.
+      if (caller.credential.isRevoked) throw unauthorized(REVOKED)
       const parts = { request, response, context, caller, parameters, search, body }
       const exchange = new Exchange(parts)
       const handled = route.handle(exchange, readFields(route.fields, exchange))

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock, Timer } from '../../time/clock.ts'
+import type { UnsentBytes } from '../http/unsent-bytes.ts'
 
 /** Unsent bytes after which a client is taken for one that does not read. */
 const UNSENT_BYTES_MAX = 256 * 1024
@@ -9,6 +10,7 @@ export interface EventStreamOptions {
   readonly socketClock: Clock
   /** A comment is sent this often, so that proxies and half-open connections are noticed. */
   readonly heartbeatMs: number
+  readonly unsent: UnsentBytes
 }
 
 /** One event of a stream. Without `data` it only says where the stream stands. */
@@ -92,6 +94,7 @@ export class EventStream {
     if (!this.#isOpen) return
     this.#response.write(text)
     if (this.#response.writableLength > UNSENT_BYTES_MAX) this.#response.destroy()
+    else this.#options.unsent.wrote(text.length)
   }
 
   #beat(): void {

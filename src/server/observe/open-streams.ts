@@ -1,5 +1,6 @@
 import { createError, type LockError } from '../../engine/errors/errors.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { UnsentBytes } from '../http/unsent-bytes.ts'
 import { EventStream } from './event-stream.ts'
 
 /** A second or two: proxies and half-open connections are noticed soon. */
@@ -11,12 +12,14 @@ const HEARTBEAT_MS = 1_500
  */
 export class OpenStreams {
   readonly #max: number
+  readonly #unsent: UnsentBytes
   readonly #streams = new Set<EventStream>()
   /** Of streams and watches, by principal. */
   readonly #counts = new Map<string, number>()
 
-  constructor(max: number) {
+  constructor(max: number, unsent: UnsentBytes) {
     this.#max = max
+    this.#unsent = unsent
   }
 
   /** How many are open. */
@@ -41,15 +44,17 @@ export class OpenStreams {
 
   /** Answers an exchange with a stream; throws a `LimitError` where its principal has too many. */
   open(
-    { context, principal, response }: Exchange,
+    { context, credential, principal, response }: Exchange,
     heartbeatMs: number = HEARTBEAT_MS,
   ): EventStream {
     const leave = this.take(principal.name)
     const { socketClock } = context
-    const stream = new EventStream(response, { socketClock, heartbeatMs })
+    const stream = new EventStream(response, { socketClock, heartbeatMs, unsent: this.#unsent })
+    const forget = credential.onRevoked(() => stream.close())
     this.#streams.add(stream)
     stream.onClose(() => {
       this.#streams.delete(stream)
+      forget()
       leave()
     })
     return stream

@@ -2,7 +2,10 @@ import { Counter, Gauge } from 'prom-client'
 import type { JournalStats, StatsReply } from '../../engine/queries.ts'
 import type { ServerContext } from '../server-context.ts'
 
-type Present = Pick<ServerContext, 'engine' | 'held' | 'streams' | 'metrics' | 'log'>
+type Present = Pick<
+  ServerContext,
+  'engine' | 'held' | 'streams' | 'metrics' | 'log' | 'unsent' | 'limits'
+>
 
 const STATS = [
   ['keys', 'Keys that cost memory: held, waited for or remembered.'],
@@ -35,7 +38,7 @@ export class PresentMetrics {
 
   constructor(context: Present) {
     this.#context = context
-    const { held, streams, metrics } = context
+    const { held, streams, metrics, unsent, limits } = context
     const registers = [metrics.registry]
     const gauge = (name: string, help: string, read: () => number | Promise<number>): void => {
       const collect = async (): Promise<void> => metric.set(await read())
@@ -49,6 +52,14 @@ export class PresentMetrics {
     )
     gauge('streams', 'Open event streams.', () => streams.size)
     gauge('held_requests', 'HTTP requests that are held open.', () => held.size)
+    gauge('unsent_bytes', 'What clients have not taken yet of what was sent.', () => unsent.total)
+    const limit = new Gauge({
+      name: 'holdfast_limit',
+      help: 'The limits of this server.',
+      labelNames: ['limit'],
+      registers,
+    })
+    for (const [name, value] of Object.entries(limits)) limit.set({ limit: name }, value)
     for (const [name, help, member] of JOURNAL) {
       const collect = async (): Promise<void> => {
         const { journal } = await this.#read()

@@ -35,6 +35,8 @@ export class ServerMetrics {
   readonly sessions: SessionMetrics
   readonly connections: Gauge
   readonly connectionsRefused: Counter
+  /** Connections whose clients did not read, cut because too much waited for all of them. */
+  readonly connectionsCut: Counter
   /** Connections on which something came that is not HTTP, or came too slowly. */
   readonly malformed: Counter
   /** Requests that failed for a reason of ours. */
@@ -88,6 +90,10 @@ export class ServerMetrics {
     this.connectionsRefused = counter(
       'holdfast_http_connections_refused_total',
       'Connections above the limit.',
+    )
+    this.connectionsCut = counter(
+      'holdfast_connections_cut_total',
+      'Connections that were cut because too much waited for clients that did not read.',
     )
     this.failures = counter(
       'holdfast_failures_total',

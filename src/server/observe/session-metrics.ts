@@ -3,9 +3,9 @@ import { type Count, Counts } from './counts.ts'
 
 /**
  * How a session ended: by a spoken good-bye, because its client did not come back after its connection
- * broke, or because nothing was heard although the connection was there.
+ * broke, because nothing was heard although the connection was there, or because its token was revoked.
  */
-export type SessionEnd = 'goodbye' | 'gone' | 'silent'
+export type SessionEnd = 'goodbye' | 'gone' | 'silent' | 'revoked'
 
 /** What sessions do, counted as it happens. Sessions that a stop of the server leaves to the next one have not ended. */
 export class SessionMetrics {
@@ -35,6 +35,7 @@ export class SessionMetrics {
       goodbye: ended.of('goodbye'),
       gone: ended.of('gone'),
       silent: ended.of('silent'),
+      revoked: ended.of('revoked'),
     }
     this.requests = count(
       'holdfast_session_requests_total',

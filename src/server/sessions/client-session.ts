@@ -127,13 +127,14 @@ export class ClientSession {
     else this.#applyAfter(opening, id, command)
   }
 
-  read(id: number, query: Query): void {
-    if (!this.#isFull(id)) this.#await(id, this.#engine.read(query), replyOf)
+  /** Resolves when the client has been answered. */
+  async read(id: number, query: Query): Promise<void> {
+    if (!this.#isFull(id)) await this.#await(id, this.#engine.read(query), replyOf)
   }
 
   /** Something that a connection does for its client. */
   perform(id: number, work: () => Promise<void>): void {
-    if (!this.#isFull(id)) this.#await(id, work(), () => DONE)
+    if (!this.#isFull(id)) void this.#await(id, work(), () => DONE)
   }
 
   /** An event about a hold that was taken in this session. */
@@ -155,7 +156,7 @@ export class ClientSession {
   }
 
   /** The client did not come back in time. What it holds is left to its leases. */
-  abandon(end: 'gone' | 'silent'): void {
+  abandon(end: Exclude<SessionEnd, 'goodbye'>): void {
     void this.#end(end, 'abandoned')
   }
 
@@ -222,7 +223,7 @@ export class ClientSession {
     const answer = this.#engine.apply<Command>(command)
     if (!(answer instanceof Promise)) this.#answer(id, command, answer)
     else if (isHeldOpen(command)) this.#wait(id, command, answer)
-    else this.#await(id, answer, (outcome) => this.#toAnswer(id, command, outcome))
+    else void this.#await(id, answer, (outcome) => this.#toAnswer(id, command, outcome))
   }
 
   #wait(id: number, command: WaitingCommand, answer: Promise<Outcome>): void {
@@ -251,10 +252,10 @@ export class ClientSession {
     id: number,
     answer: Promise<T>,
     toMessage: (value: T) => ServerMessage | undefined,
-  ): void {
+  ): Promise<void> {
     const attachment = this.#attachment
     this.#pending += 1
-    answer.then(
+    return answer.then(
       (value) => {
         this.#settleOne()
         const message = this.#isAttached(attachment) ? toMessage(value) : undefined

@@ -18,8 +18,8 @@ export const FRAME_MESSAGES_MAX = 128
  */
 export const UNSENT_BYTES_MAX: number = 1024 * 1024
 
-/** Bytes that a socket has not taken: above this the connection is cut. One large list has fewer. */
-export const OVERFLOW_BYTES_MAX: number = 32 * 1024 * 1024
+/** Reads that wait for room or for their turn: above this nothing more is read from their client. */
+export const READS_WAITING_MAX = 256
 
 /**
  * How long a server that stops waits for the answers to what it has accepted: less than it waits for its

@@ -3,6 +3,7 @@ import { isHeldOpen, nameOfWait } from '../../engine/waits/waiting-command.ts'
 import type { Acquire, Begin } from '../../law/model/commands.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
 import type { Timer } from '../../time/clock.ts'
+import { REVOKED, unauthorized } from '../access/authenticator.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { type HeldRequest, HeldRequests } from './held-requests.ts'
 
@@ -14,6 +15,8 @@ interface HeldExchange extends HeldRequest<string> {
   grace: Timer | undefined
   /** Ends the wait of the exchange with an error. */
   reject: (error: Error) => void
+  /** It need not be told any more that its token was revoked. */
+  forget: () => void
 }
 
 /**
@@ -49,6 +52,7 @@ export class HeldExchanges {
       ...{ key, engine, command, isNamed },
       grace: undefined,
       reject: () => {},
+      forget: exchange.credential.onRevoked(() => this.#onRevoked(held)),
     }
     this.#held.hold(held)
     this.#follow(exchange, held)
@@ -90,18 +94,30 @@ export class HeldExchanges {
   }
 
   #onBroken(held: HeldExchange): void {
-    if (!held.isNamed) void this.#held.withdraw(held, 'abandoned')
+    if (!held.isNamed) void this.#withdraw(held)
     else if (held.grace === undefined) this.#startGrace(held)
   }
 
   #startGrace(held: HeldExchange): void {
     held.grace?.cancel()
     if (this.#held.get(held.key) !== held) return
-    held.grace = this.#setTimer(() => void this.#held.withdraw(held, 'abandoned'))
+    held.grace = this.#setTimer(() => void this.#withdraw(held))
+  }
+
+  #onRevoked(held: HeldExchange): void {
+    held.reject(unauthorized(REVOKED))
+    void this.#withdraw(held)
+  }
+
+  #withdraw(held: HeldExchange): Promise<void> {
+    held.grace?.cancel()
+    held.forget()
+    return this.#held.withdraw(held, 'abandoned')
   }
 
   #drop(held: HeldExchange): void {
     held.grace?.cancel()
+    held.forget()
     this.#held.drop(held)
   }
 }

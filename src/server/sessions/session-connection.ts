@@ -11,14 +11,16 @@ import type { ClientMessage, Hello, ServerMessage } from '../../wire/session/ses
 import type { Clock, Timer } from '../../time/clock.ts'
 import type { Caller } from '../access/access.ts'
 import type { SessionMetrics } from '../observe/session-metrics.ts'
+import type { UnsentBytes } from '../http/unsent-bytes.ts'
 import type { ClientSession } from './client-session.ts'
 import {
   FRAME_MESSAGES_MAX,
   HELLO_MS_MAX,
-  OVERFLOW_BYTES_MAX,
+  READS_WAITING_MAX,
   UNSENT_BYTES_MAX,
 } from './connection-limits.ts'
 import { toFailed } from './failure.ts'
+import { ReadQueue } from './read-queue.ts'
 import { SessionWatches } from './session-watches.ts'
 
 export interface SessionConnectionParts {
@@ -28,6 +30,10 @@ export interface SessionConnectionParts {
   readonly graceMs: number
   readonly heartbeatMs: number
   readonly metrics: SessionMetrics
+  /** What all connections of the server have not taken. */
+  readonly unsent: UnsentBytes
+  /** Bytes that this socket has not taken: above this it is cut. */
+  readonly unsentMax: number
   /** Opens the socket, which tells what arrives. */
   readonly open: (events: FrameSocketEvents) => FrameSocket
   /** Counts a watch, or throws where there are too many; returns how to say that it is over. */
@@ -45,6 +51,7 @@ export class SessionConnection implements FrameReceiver<ClientMessage> {
   readonly #socket: FrameSocket
   readonly #sender = new FrameSender(FRAME_MESSAGES_MAX, (frame) => this.#send(frame))
   readonly #watches: SessionWatches
+  readonly #reads: ReadQueue
   readonly #helloTimer: Timer
   #session: ClientSession | undefined
   #isGreeted = false
@@ -63,7 +70,12 @@ export class SessionConnection implements FrameReceiver<ClientMessage> {
       engine: parts.caller.engine,
       take: parts.takeWatch,
       tell: (watch, event) => this.write(watch, { kind: 'event', event }),
-      hasRoom: () => this.#socket.unsentBytes < UNSENT_BYTES_MAX,
+      hasRoom: () => this.#hasRoom,
+    })
+    this.#reads = new ReadQueue({
+      hasRoom: () => this.#hasRoom,
+      read: async (id, query) => this.#session?.read(id, query),
+      onShorter: () => this.#resume(),
     })
     this.#helloTimer = parts.clock.setTimer(HELLO_MS_MAX, () => this.#socket.terminate())
   }
@@ -84,7 +96,7 @@ export class SessionConnection implements FrameReceiver<ClientMessage> {
     if (!isRequestId(number)) throw new ProtocolError(`${number} is no id of a request`)
     switch (message.kind) {
       case 'read':
-        return session.read(number, message.query)
+        return this.#reads.add(number, message.query)
       case 'watch': {
         const { watch, prefix, namespace } = message
         return session.perform(number, () => this.#watches.open(watch, { prefix, namespace }))
@@ -181,6 +193,7 @@ export class SessionConnection implements FrameReceiver<ClientMessage> {
     if (session !== undefined) session.heardAtMs = clock.nowMs()
     try {
       readClientFrame(frame, this)
+      if (this.#reads.length > READS_WAITING_MAX) this.#pause()
     } catch (error) {
       const isTheirs = error instanceof ProtocolError
       if (!isTheirs) this.#parts.onFailure(error)
@@ -192,28 +205,46 @@ export class SessionConnection implements FrameReceiver<ClientMessage> {
   /** A client that does not read is not read from either, and cut when too much waits for it. */
   #send(frame: Buffer): void {
     const socket = this.#socket
-    const { unsentBytes } = socket
+    const { metrics, unsent, unsentMax } = this.#parts
     if (!socket.isOpen) return
-    this.#parts.metrics.framesOut.value += 1
-    if (unsentBytes > OVERFLOW_BYTES_MAX) return socket.terminate()
-    if (unsentBytes + frame.length < UNSENT_BYTES_MAX) return socket.send(frame)
-    socket.send(frame, () => this.#onSent())
-    if (this.#isPaused || this.#isOver) return
-    this.#isPaused = true
-    socket.pause()
+    metrics.framesOut.value += 1
+    if (socket.unsentBytes > unsentMax) return socket.terminate()
+    if (socket.unsentBytes + frame.length < UNSENT_BYTES_MAX) socket.send(frame)
+    else {
+      socket.send(frame, () => this.#onSent())
+      this.#pause()
+    }
+    unsent.wrote(frame.length)
+  }
+
+  get #hasRoom(): boolean {
+    return this.#socket.unsentBytes < UNSENT_BYTES_MAX
   }
 
   #onSent(): void {
-    if (!this.#isPaused || this.#socket.unsentBytes >= UNSENT_BYTES_MAX) return
+    if (!this.#hasRoom) return
+    this.#watches.catchUp()
+    this.#reads.next()
+    this.#resume()
+  }
+
+  #pause(): void {
+    if (this.#isPaused || this.#isOver) return
+    this.#isPaused = true
+    this.#socket.pause()
+  }
+
+  #resume(): void {
+    if (!this.#isPaused || !this.#hasRoom || this.#reads.length > READS_WAITING_MAX) return
     this.#isPaused = false
     this.#socket.resume()
-    this.#watches.catchUp()
   }
 
   #onClosed(): void {
     this.#isOver = true
     this.#helloTimer.cancel()
     this.#watches.closeAll()
+    this.#reads.clear()
     this.#session?.detach(this)
     this.#parts.onClosed()
   }

@@ -23,6 +23,8 @@ export class SessionTable {
   readonly #connections = new Set<SessionConnection>()
   /** By the name that the engine knows. */
   readonly #sessions = new Map<string, ClientSession>()
+  /** How to unbind each from the token of its client. */
+  readonly #bindings = new WeakMap<ClientSession, () => void>()
   #sweep: Timer
   #sweptAtMs: number
   #isClosed = false
@@ -41,19 +43,26 @@ export class SessionTable {
   }
 
   accept(caller: Caller, open: (events: FrameSocketEvents) => FrameSocket): void {
-    const { socketClock, metrics, streams } = this.#context
+    const { socketClock, metrics, streams, unsent, limits } = this.#context
+    let forget = (): void => {}
     const connection: SessionConnection = new SessionConnection({
       ...{ caller, open },
       metrics: metrics.sessions,
+      unsent,
+      unsentMax: limits.unsent,
       onFailure: (error) => this.#onFailure(error),
       clock: socketClock,
       graceMs: this.#graceMs,
       heartbeatMs: this.#heartbeatMs,
       takeWatch: () => streams.take(caller.principal.name),
       greet: (hello) => this.#greet(hello, caller),
-      onClosed: () => this.#connections.delete(connection),
+      onClosed: () => {
+        this.#connections.delete(connection)
+        forget()
+      },
     })
     this.#connections.add(connection)
+    forget = caller.credential.onRevoked(() => revoke(connection))
     if (this.#isClosed) dismiss(connection)
   }
 
@@ -92,6 +101,7 @@ export class SessionTable {
     const known = id === undefined ? undefined : this.#sessions.get(caller.view.toStored(id))
     if (known !== undefined) {
       if (hello.isHeartbeatOnly !== true) {
+        this.#bind(known, caller)
         this.#context.metrics.sessions.resumed.value += 1
         this.#note('resumed', caller.view.toStored(known.id), hello)
       }
@@ -117,7 +127,8 @@ export class SessionTable {
     return session
   }
 
-  #create(id: string, { engine, view }: Caller): ClientSession {
+  #create(id: string, caller: Caller): ClientSession {
+    const { engine, view } = caller
     const { clock, socketClock, sessionGraceMs, log } = this.#context
     const metrics = this.#context.metrics.sessions
     const stored = view.toStored(id)
@@ -130,16 +141,27 @@ export class SessionTable {
         metrics.ended[end].value += 1
         log.debug('session ended', { session: stored, reason: end })
         if (this.#sessions.get(stored) === session) this.#sessions.delete(stored)
+        this.#bindings.get(session)?.()
         for (const connection of session.heartbeats) {
           connection.close(CLOSE_CODES.unknownSession, 'the session has ended')
         }
       },
     })
+    this.#bind(session, caller)
     // The engine may take its time to know it; its client is not silent meanwhile.
     session.heardAtMs = socketClock.nowMs()
     this.#sessions.set(stored, session)
     metrics.opened.value += 1
     return session
+  }
+
+  /** What waits in the session, and its right to come back, end with the token that its client came with last. */
+  #bind(session: ClientSession, { credential }: Caller): void {
+    this.#bindings.get(session)?.()
+    this.#bindings.set(
+      session,
+      credential.onRevoked(() => session.abandon('revoked')),
+    )
   }
 
   #onFailure(error: unknown): void {
@@ -175,6 +197,10 @@ export class SessionTable {
       session.abandon(connection === undefined ? 'gone' : 'silent')
     }
   }
+}
+
+function revoke(connection: SessionConnection): void {
+  connection.close(CLOSE_CODES.revoked, 'the token was revoked')
 }
 
 function dismiss(connection: SessionConnection): void {

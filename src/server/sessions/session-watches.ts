@@ -30,15 +30,16 @@ export class SessionWatches {
 
   async open(id: number, filter: WatchFilter): Promise<void> {
     if (this.#isClosed) return
-    await this.close(id)
+    const before = this.#forget(id)
     const leave = this.#parts.take()
     const watch: Watch = { watching: undefined, missed: undefined, isClosed: false, leave }
     this.#watches.set(id, watch)
     try {
+      await before?.watching?.close()
       const listener = (event: WatchEvent): void => this.#tell(id, watch, event)
       watch.watching = await this.#parts.engine.watch(filter, listener)
     } catch (error) {
-      this.#forget(id)
+      if (this.#watches.get(id) === watch) this.#forget(id)
       throw error
     }
     if (watch.isClosed) await watch.watching.close()

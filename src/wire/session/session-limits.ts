@@ -3,8 +3,8 @@
 /** In the hello and in the welcome; another number is another protocol. */
 export const SESSION_VERSION = 2
 
-/** One frame from a client: many small messages, or one query. */
-export const CLIENT_FRAME_BYTES_MAX: number = 1024 * 1024
+/** One frame from a client: many small messages. A client begins another one after `FRAME_BYTES`. */
+export const CLIENT_FRAME_BYTES_MAX: number = 256 * 1024
 
 /** One frame from a server: a list of a thousand locks with a hundred waiters each. */
 export const SERVER_FRAME_BYTES_MAX: number = 64 * 1024 * 1024
@@ -19,6 +19,8 @@ export const FRAME_BYTES: number = 128 * 1024
 export const CLOSE_CODES = {
   /** The bytes make no sense, or come in an order that makes none. */
   protocol: 4400,
+  /** The token that the connection was opened with is not known any more, or has other rights. */
+  revoked: 4401,
   /** A heartbeat connection named a session that this server does not have. */
   unknownSession: 4404,
   /** The client speaks another version. */

@@ -4,6 +4,7 @@ import { openMemoryEngine } from '../../../src/engines/embedded/embedded-engine.
 import type { Command } from '../../../src/law/model/commands.ts'
 import { HoldQuota } from '../../../src/server/access/hold-quota.ts'
 import type { Principal } from '../../../src/server/access/principal.ts'
+import { ListTurns } from '../../../src/server/access/list-turns.ts'
 import { PrincipalEngine } from '../../../src/server/access/principal-engine.ts'
 import { PrincipalView } from '../../../src/server/access/principal-view.ts'
 import { RefusalDetails } from '../../../src/server/access/refusal-details.ts'
@@ -65,10 +66,11 @@ it.each(PRINCIPALS)(
     await fc.assert(
       fc.asyncProperty(batches, async (played) => {
         const engine = openMemoryEngine()
-        const holds = new HoldQuota({ engine, limit: HOLDS, nowMs: () => 0 })
+        const lists = new ListTurns(engine)
+        const holds = new HoldQuota({ engine, lists, limit: HOLDS, nowMs: () => 0 })
         await holds.open()
         const asked = new PrincipalEngine({
-          ...{ engine, principal, holds, refusals: new RefusalDetails(new VirtualClock()) },
+          ...{ engine, principal, holds, lists, refusals: new RefusalDetails(new VirtualClock()) },
           view: new PrincipalView(principal, () => new Set(['alice'])),
           limits: { ...DEFAULT_LIMITS, holds: HOLDS },
           audit: () => {},

@@ -301,6 +301,61 @@ describe('connections', () => {
   })
 })
 
+describe('unsent', () => {
+  it('cuts a session whose client leaves more than that unread', async () => {
+    await open({ unsent: 2 * MIB })
+    await fillQueue()
+    const [lazy, other] = [await client(), await client()]
+    readMuch(lazy)
+    await expect.poll(() => isCut(lazy)).toBe(true)
+    other.read(1, { kind: 'stats' })
+    expect(await other.answer(1)).toMatchObject({ kind: 'reply' })
+    expect(await counted('holdfast_limit{limit="unsent"}')).toBe(2 * MIB)
+  })
+})
+
+describe('unsent-total', () => {
+  it('cuts those that are furthest behind, and no others', async () => {
+    await open({ 'unsent-total': 16 * MIB })
+    await fillQueue()
+    const reader = await client()
+    const lazy = [await client(), await client(), await client()]
+    for (const one of lazy) readMuch(one)
+    await expect.poll(() => counted('holdfast_connections_cut_total')).toBeGreaterThan(0)
+    expect(await counted('holdfast_unsent_bytes')).toBeLessThan(24 * MIB)
+    reader.read(1, { kind: 'stats' })
+    expect(await reader.answer(1)).toMatchObject({ kind: 'reply' })
+    await expect.poll(() => lazy.some(isCut)).toBe(true)
+  })
+})
+
+const MIB = 1024 * 1024
+const WAITERS = 1_000
+
+/** A key whose inspection has a third of a megabyte. */
+async function fillQueue(): Promise<void> {
+  const { engine } = served
+  for (let index = 0; index < WAITERS; index += 1) {
+    const owner = `${index}-${'o'.repeat(240)}`
+    const asked = { kind: 'acquire', key: 'k', owner, requestId: '1', waitMs: 60_000 } as const
+    await engine.apply({ ...asked, detach: true })
+  }
+}
+
+/** As many replies as the server makes at once, of which none is read. */
+function readMuch(lazy: RawClient): void {
+  const query = { kind: 'inspect', key: 'k', queueLimit: WAITERS } as const
+  lazy.socket.pause()
+  const ids = Array.from({ length: 200 }, (_, id) => id)
+  lazy.say(...ids.map((id) => [id, { kind: 'read', query }] as const))
+}
+
+/** A client that does not read notices nothing until it sends something. */
+function isCut({ socket }: RawClient): boolean {
+  if (socket.readyState === socket.OPEN) socket.ping()
+  return socket.readyState === socket.CLOSED
+}
+
 async function client(token?: string): Promise<RawClient> {
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
   const opened = await RawClient.open(served.server.url, {}, headers)

@@ -18,6 +18,7 @@ const NOTHING = {
   requests_total: 0,
   'ended_total{reason="goodbye"}': 0,
   'ended_total{reason="gone"}': 0,
+  'ended_total{reason="revoked"}': 0,
   'ended_total{reason="silent"}': 0,
   'frames_total{direction="in"}': 0,
   'frames_total{direction="out"}': 0,
