@@ -1,12 +1,12 @@
 import type { Clock, Timer } from '../../time/clock.ts'
-import type { LockTable } from './table/lock-table.ts'
+import type { Expiry } from './expiry.ts'
 
 /**
  * The engine's one timer: it is set for whatever comes due first. It is moved only to an earlier moment;
  * when it fires and the first has left meanwhile, it is simply set again.
  */
 export class Alarm {
-  readonly #table: LockTable
+  readonly #expiry: Expiry
   readonly #clock: Clock
   readonly #ring: () => void
   #timer: Timer | undefined
@@ -14,17 +14,14 @@ export class Alarm {
   #keepsAlive = false
   #isStopped = false
 
-  constructor(table: LockTable, clock: Clock, ring: () => void) {
-    this.#table = table
+  constructor(expiry: Expiry, clock: Clock, ring: () => void) {
+    this.#expiry = expiry
     this.#clock = clock
     this.#ring = ring
   }
 
   set(): void {
-    const dueAtMs = Math.min(
-      this.#table.heap.peek()?.dueAtMs ?? Number.POSITIVE_INFINITY,
-      this.#table.withEnds.dueAtMs,
-    )
+    const { dueAtMs } = this.#expiry
     if (dueAtMs >= this.#atMs || this.#isStopped) return
     this.#timer?.cancel()
     this.#atMs = dueAtMs

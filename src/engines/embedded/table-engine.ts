@@ -21,18 +21,21 @@ import { unreachable } from '../../law/assert.ts'
 import type { Command, SessionCommand, Unref } from '../../law/model/commands.ts'
 import type { LawEvent } from '../../law/model/events.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
+import type { Namespace } from '../../law/model/view.ts'
 import { decideSession } from '../../law/sessions.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
 import { isToldOf, OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
 import { isHeldOpen, nameOfPlace, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { HoldHistory } from './history/hold-history.ts'
+import type { KeyState } from './table/key-state.ts'
 import type { LockTable } from './table/lock-table.ts'
+import type { SessionRecord } from './table/session-record.ts'
 import { readTable } from './table/table-queries.ts'
 import type { TableStore } from './table-store.ts'
 import type { Journal } from './journal/journal.ts'
 import { Alarm } from './alarm.ts'
-import { expireDue } from './expiry.ts'
+import { Expiry } from './expiry.ts'
 import type { WaiterRecord } from './table/waiter-record.ts'
 
 export interface TableEngineParts {
@@ -69,6 +72,7 @@ export class TableEngine implements LockEngine {
   readonly #clock: Clock
   readonly #watchers: Watchers
   readonly #waits: OpenWaits
+  readonly #expiry: Expiry
   readonly #alarm: Alarm
   readonly #journal: Journal | undefined
   readonly #store: TableStore | undefined
@@ -93,7 +97,8 @@ export class TableEngine implements LockEngine {
     this.#history = history
     this.#onClosed = parts.onClosed
     this.#watchers = new Watchers()
-    this.#alarm = new Alarm(table, clock, () => this.#onAlarm())
+    this.#expiry = new Expiry(table)
+    this.#alarm = new Alarm(this.#expiry, clock, () => this.#onAlarm())
     this.#waits = new OpenWaits({
       clock,
       decide: (request, step) => this.#step(request, step),
@@ -129,6 +134,10 @@ export class TableEngine implements LockEngine {
     if (options?.signal?.aborted) return Promise.reject(toAborted(command, options.signal))
     try {
       const outcome = this.#run(command, this.#nowMs())
+      if (outcome instanceof Promise) {
+        this.#alarm.set()
+        return outcome.then((late) => this.#whenDurable(late))
+      }
       const isHeld = outcome.kind === 'queued' && isHeldOpen(command)
       const answer = isHeld ? this.#waits.hold(command, options?.signal, outcome) : outcome
       this.#alarm.set()
@@ -141,9 +150,9 @@ export class TableEngine implements LockEngine {
   }
 
   /** Brings a command to the keys it is about: one, those of a session, those of a node. */
-  #run(command: Command, nowMs: number): Outcome {
+  #run(command: Command, nowMs: number): Outcome | Promise<Outcome> {
     const table = this.#table
-    const expired = expireDue(table, nowMs)
+    const expired = this.#expire(command, nowMs)
     switch (command.kind) {
       case 'acquire':
       case 'release':
@@ -172,6 +181,23 @@ export class TableEngine implements LockEngine {
     }
   }
 
+  /** So that the answer knows of nothing that has expired. Returns how many holds and waiters ended. */
+  #expire(asked: Command | Query, nowMs: number): number {
+    const expiry = this.#expiry
+    return expiry.isBehind ? expiry.runOn(this.#stateOf(asked), nowMs) : expiry.run(nowMs)
+  }
+
+  /** The key that a command or a query is about, if there is one and anything is known of it. */
+  #stateOf(asked: Command | Query): KeyState | undefined {
+    const { locks, resources } = this.#table
+    const { key, resource, namespace } = asked as Partial<Record<'key' | 'resource', string>> & {
+      readonly namespace?: Namespace
+    }
+    if (resource !== undefined) return resources.get(resource)
+    if (key === undefined) return undefined
+    return namespace === 'operation' ? resources.get(key) : locks.get(key)
+  }
+
   #unref(command: Unref, nowMs: number): Outcome {
     const table = this.#table
     if (command.resource !== undefined) {
@@ -185,11 +211,13 @@ export class TableEngine implements LockEngine {
     return { kind: 'unreferenced', removed, count: 0 }
   }
 
-  #session(command: SessionCommand, nowMs: number): Outcome {
+  #session(command: SessionCommand, nowMs: number): Outcome | Promise<Outcome> {
+    const before = this.#table.sessions.get(command.session)
+    if (before?.hasEnded === true) this.#expiry.finish(before, nowMs)
     const known = this.#table.sessions.get(command.session)
     const { session, outcome } = decideSession(known, command, nowMs)
     if (session === null) {
-      return { kind: 'session-closed', ended: this.#table.endSession(command.session, nowMs) }
+      return this.#expiry.end(known as SessionRecord, nowMs)
     }
     if (session === undefined) return outcome
     this.#table.setSession(session)
@@ -250,7 +278,7 @@ export class TableEngine implements LockEngine {
     const stopped = this.#stopped()
     if (stopped !== undefined) return Promise.reject(stopped)
     const nowMs = this.#nowMs()
-    expireDue(this.#table, nowMs)
+    this.#expire(query, nowMs)
     return Promise.resolve(this.#whenDurable(this.#reply(query, nowMs) as ReplyOf<Q>))
   }
 
@@ -278,6 +306,7 @@ export class TableEngine implements LockEngine {
 
   async #close(): Promise<void> {
     this.#alarm.stop()
+    this.#expiry.stop(toClosed())
     this.#waits.rejectAll(toClosed())
     await this.#journal?.close()
     await this.#history?.close()
@@ -308,7 +337,7 @@ export class TableEngine implements LockEngine {
   #onAlarm(): void {
     if (this.#stopped() !== undefined) return
     try {
-      expireDue(this.#table, this.#nowMs())
+      this.#expiry.run(this.#nowMs())
     } catch (error) {
       // Nobody asked, so nobody can be told but those who wait and those who ask next.
       this.#fail(toDefect({ kind: 'expire' }, error))
@@ -319,6 +348,7 @@ export class TableEngine implements LockEngine {
   #fail(error: LockError): void {
     this.#failure ??= error
     this.#alarm.stop()
+    this.#expiry.stop(this.#failure)
     this.#waits.rejectAll(this.#failure)
   }
 }

@@ -1,5 +1,6 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import type { ListQuery, ListReply } from '../../engine/queries.ts'
+import { nextTurn } from '../../time/turn.ts'
 
 /**
  * The lists of all clients, one page after the other. An engine in this process looks at every key for a page,
@@ -15,14 +16,7 @@ export class ListTurns {
 
   list(query: ListQuery): Promise<ListReply> {
     const reply = this.#last.then(() => this.#engine.read(query))
-    this.#last = reply.then(turn, turn)
+    this.#last = reply.then(nextTurn, nextTurn)
     return reply
   }
-}
-
-/** Resolves when everything that has arrived meanwhile was looked at. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 }

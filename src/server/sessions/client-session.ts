@@ -9,6 +9,7 @@ import { ProtocolError } from '../../wire/session/protocol-error.ts'
 import { OPEN_REQUESTS_MAX } from '../../wire/session/session-limits.ts'
 import type { ServerMessage } from '../../wire/session/session-message.ts'
 import type { Timer } from '../../time/clock.ts'
+import { nextTurn } from '../../time/turn.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
 import type { SessionEnd } from '../observe/session-metrics.ts'
 import { toFailed } from './failure.ts'
@@ -36,6 +37,9 @@ interface SessionWait extends HeldRequest<number> {
   /** The connection that asked for it. */
   readonly attachment: number
 }
+
+/** Waits that are given up before other clients are served again. */
+const WITHDRAWN_AT_ONCE_MAX = 1_000
 
 /** Where the count of losses begins, so that those of two servers are not taken for each other. */
 const LOSSES_START_MAX = 2 ** 47
@@ -186,7 +190,11 @@ export class ClientSession {
   /** Give up what was asked for by this connection and those before it. */
   async #withdrawUpTo(attachment: number, reason: CancelReason): Promise<void> {
     const left = this.#held.all().filter((wait) => wait.attachment <= attachment)
-    await Promise.all(left.map((wait) => this.#held.withdraw(wait, reason)))
+    for (let first = 0; first < left.length; first += WITHDRAWN_AT_ONCE_MAX) {
+      const some = left.slice(first, first + WITHDRAWN_AT_ONCE_MAX)
+      await Promise.all(some.map((wait) => this.#held.withdraw(wait, reason)))
+      await nextTurn()
+    }
   }
 
   #isFull(id: number): boolean {

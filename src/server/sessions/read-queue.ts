@@ -1,6 +1,9 @@
 import type { Query } from '../../engine/queries.ts'
+import { nextTurn } from '../../time/turn.ts'
 
 export interface ReadQueueParts {
+  /** Measures work. */
+  readonly nowMs: () => number
   /** Whether the client has taken enough of what was sent before. */
   readonly hasRoom: () => boolean
   /** Resolves when the reply was written. Never rejects. */
@@ -14,12 +17,15 @@ interface Waiting {
   readonly query: Query
 }
 
-/** Reads of one connection that the engine is asked at once. Replies to these are small. */
-const AT_ONCE_MAX = 64
+/** Reads of one connection that the engine is asked at once. */
+const AT_ONCE_MAX = 8
+/** After so much work for one connection others are served. */
+const TURN_MS_MAX = 5
 
 /**
  * The reads of one connection, in their order. A reply is made when the client has room for it, and a list,
- * which may have many megabytes, is made alone: however many are asked for, few are in memory.
+ * which may have many megabytes, is made alone: however many are asked for, few are in memory, and other
+ * clients are served in between.
  */
 export class ReadQueue {
   readonly #parts: ReadQueueParts
@@ -27,6 +33,9 @@ export class ReadQueue {
   #first = 0
   #active = 0
   #isListing = false
+  /** When the work of this turn of the event loop began. */
+  #sinceMs = 0
+  #isResting = false
 
   constructor(parts: ReadQueueParts) {
     this.#parts = parts
@@ -39,6 +48,7 @@ export class ReadQueue {
 
   add(id: number, query: Query): void {
     this.#waiting.push({ id, query })
+    if (this.#active === 0 && this.length === 1) this.#sinceMs = this.#parts.nowMs()
     this.next()
   }
 
@@ -46,7 +56,8 @@ export class ReadQueue {
   next(): void {
     for (;;) {
       const one = this.#waiting[this.#first]
-      if (one === undefined || !this.#mayStart(one.query)) return
+      if (one === undefined || this.#isResting || !this.#mayStart(one.query)) return
+      if (this.#parts.nowMs() - this.#sinceMs > TURN_MS_MAX) return void this.#rest()
       this.#first += 1
       if (this.length === 0) this.clear()
       void this.#start(one)
@@ -57,6 +68,14 @@ export class ReadQueue {
   clear(): void {
     this.#waiting = []
     this.#first = 0
+  }
+
+  async #rest(): Promise<void> {
+    this.#isResting = true
+    await nextTurn()
+    this.#isResting = false
+    this.#sinceMs = this.#parts.nowMs()
+    this.next()
   }
 
   #mayStart({ kind }: Query): boolean {

@@ -73,6 +73,7 @@ export class SessionConnection implements FrameReceiver<ClientMessage> {
       hasRoom: () => this.#hasRoom,
     })
     this.#reads = new ReadQueue({
+      nowMs: () => parts.clock.nowMs(),
       hasRoom: () => this.#hasRoom,
       read: async (id, query) => this.#session?.read(id, query),
       onShorter: () => this.#resume(),

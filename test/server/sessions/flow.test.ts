@@ -33,8 +33,9 @@ describe('a client that does not read', () => {
     }, 'it is dropped')
   }, 60_000)
 
-  it('is cut when more waits for it than one large answer', async () => {
-    const rig = await openSessionRig({ engine: await openWordyEngine() })
+  it('is cut when more waits for it than its limit', async () => {
+    const limits = { unsent: 2 * 1024 * 1024 }
+    const rig = await openSessionRig({ engine: await openWordyEngine(), limits })
     const client = await rig.client()
     client.socket.pause()
     const ids = Array.from({ length: 200 }, (_, id) => id)

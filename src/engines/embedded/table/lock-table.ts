@@ -319,31 +319,31 @@ export class LockTable implements KnownNames {
     this.heap.update(record)
   }
 
-  /** End a session and, key by key, what it had. Returns how many holds and waiters that were. */
-  endSession(id: string, nowMs: number): number {
+  /** End a session and, key by key, what it had: at once, as a journal that is read wants it. */
+  endSession(id: string, nowMs: number): void {
     const record = this.sessions.get(id)
-    if (record === undefined) return 0
+    if (record === undefined) return
     record.hasEnded = true
-    return this.leaveSession(record, nowMs)
+    const states = new Set([...record.holds, ...record.waiters].map((one) => one.state))
+    for (const state of states) this.leaveOn(state, record, nowMs)
+    this.forgetSession(record)
   }
 
   /**
-   * A session has ended, or its client was silent for the grace: each of its keys decides what that means
-   * there. A session that has nothing left is forgotten. Returns how many holds and waiters ended.
+   * A session has ended, or its client was silent for the grace: a key of it decides what that means there.
+   * Returns how many holds and waiters ended.
    */
-  leaveSession(record: SessionRecord, nowMs: number): number {
-    const { id, holds, waiters } = record
-    let ended = 0
-    for (const state of new Set([...holds, ...waiters].map((one) => one.state))) {
-      const outcome = this.decide(state, { kind: 'leave', session: id }, nowMs)
-      if (outcome.kind === 'swept') ended += outcome.count
-    }
-    if (holds.size === 0) {
-      this.heap.remove(record)
-      this.sessions.delete(id)
-      this.listener.sessionEnded(id)
-    }
-    return ended
+  leaveOn(state: KeyState, { id }: SessionRecord, nowMs: number): number {
+    const outcome = this.decide(state, { kind: 'leave', session: id }, nowMs)
+    return outcome.kind === 'swept' ? outcome.count : 0
+  }
+
+  /** A session that has nothing left costs nothing. One that is silent stays for as long as it has holds. */
+  forgetSession(record: SessionRecord): void {
+    if (record.holds.size > 0 || this.sessions.get(record.id) !== record) return
+    this.heap.remove(record)
+    this.sessions.delete(record.id)
+    this.listener.sessionEnded(record.id)
   }
 }
 
