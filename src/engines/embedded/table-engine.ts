@@ -184,7 +184,8 @@ export class TableEngine implements LockEngine {
   /** So that the answer knows of nothing that has expired. Returns how many holds and waiters ended. */
   #expire(asked: Command | Query, nowMs: number): number {
     const expiry = this.#expiry
-    return expiry.isBehind ? expiry.runOn(this.#stateOf(asked), nowMs) : expiry.run(nowMs)
+    const count = expiry.isBehind ? 0 : expiry.run(nowMs)
+    return expiry.isBehind ? count + expiry.runOn(this.#stateOf(asked), nowMs) : count
   }
 
   /** The key that a command or a query is about, if there is one and anything is known of it. */
