@@ -1,9 +1,8 @@
 import { dismiss } from './answers.ts'
 import { keepPlace, NONE_JOINED } from './acquire.ts'
-import type { Cancel, CancelReason, Entrust, HangUp, Leave, Withdraw } from './model/commands.ts'
+import type { Cancel, CancelReason, Entrust, HangUp, Leave } from './model/commands.ts'
 import type { Decision, Draft } from './draft.ts'
 import { copyHold, dropStep, toGranted } from './hold-steps.ts'
-import { ownerOf } from './operations.ts'
 import { moveQueue } from './queue.ts'
 import { endByOthers, refuseNonHolder } from './release.ts'
 import { losesHolds, losesPlaces } from './sessions.ts'
@@ -14,26 +13,8 @@ import type { HoldEnd, Step } from './model/view.ts'
  * owner itself cancels by its id is undone even if the owner was told of the grant. One that is abandoned
  * keeps a grant that was taken, because the owner may be in touch with another server.
  */
-export function cancel(draft: Draft, { owner, requestId, reason }: Cancel): Decision {
-  return giveUp(draft, owner, { requestId, reason })
-}
-
-/** The same for an operation. */
-export function withdraw(draft: Draft, { type, node, requestId, reason }: Withdraw): Decision {
-  return giveUp(draft, ownerOf({ type, node }), { requestId, reason })
-}
-
-/** A grant that was undone because its owner is out of reach is one that was not claimed. */
-const UNDONE_BY: Readonly<Record<CancelReason, HoldEnd>> = {
-  cancelled: 'cancelled',
-  abandoned: 'unclaimed',
-}
-
-function giveUp(
-  draft: Draft,
-  owner: string,
-  { requestId, reason = 'cancelled' }: Pick<Cancel, 'requestId' | 'reason'>,
-): Decision {
+export function cancel(draft: Draft, command: Cancel): Decision {
+  const { owner, requestId, reason = 'cancelled' } = command
   const isMeant = (standing: Pick<Step, 'requestId' | 'joined'>): boolean =>
     requestId === undefined || isAlone(draft, owner, { standing, requestId })
   let cancelled = false
@@ -48,6 +29,12 @@ function giveUp(
   if (cancelled) moveQueue(draft)
   else if (requestId !== undefined) forestall(draft, owner, { requestId, reason })
   return draft.decided({ kind: 'cancelled', cancelled })
+}
+
+/** A grant that was undone because its owner is out of reach is one that was not claimed. */
+const UNDONE_BY: Readonly<Record<CancelReason, HoldEnd>> = {
+  cancelled: 'cancelled',
+  abandoned: 'unclaimed',
 }
 
 /** Whether a standing is that of one request, and of no other that has not been given up as well. */

@@ -1,6 +1,6 @@
 import { acquire } from './acquire.ts'
 import { unreachable } from './assert.ts'
-import { cancel, entrust, hangUp, leave, withdraw } from './cancel.ts'
+import { cancel, entrust, hangUp, leave } from './cancel.ts'
 import type { KeyCommand } from './model/commands.ts'
 import { type Decision, Draft } from './draft.ts'
 import { expire } from './expire.ts'
@@ -41,8 +41,6 @@ export function decideInFull(view: KeyView, command: KeyCommand, nowMs: number):
       return begin(draft, command)
     case 'finish':
       return finish(draft, command)
-    case 'withdraw':
-      return withdraw(draft, command)
     case 'unref':
       return unref(draft, command)
     case 'leave':

@@ -48,6 +48,11 @@ export function ownerOf({ type, node }: Pick<OperationFacts, 'type' | 'node'>): 
   return `${type}:${node}`
 }
 
+/** A type has no colon, so the first one ends it. */
+export function nodeOf(owner: string): string {
+  return owner.slice(owner.indexOf(':') + 1)
+}
+
 /** How an explicit id ended; else what the node already has or waits for, whatever the request id. */
 function standingOf(draft: Draft, ask: OperationAsk): Outcome | undefined {
   const isNamed = ask.requestId !== ask.owner

@@ -126,7 +126,7 @@ class Taker {
       const owner = `${type}:${node}`
       await this.send(
         { op: 'cancel', space: 'operation', owner, key: resource },
-        { kind: 'withdraw', type, node, resource },
+        { kind: 'cancel', namespace: 'operation', key: resource, owner },
       )
     }
     if (random.chance(0.5)) {

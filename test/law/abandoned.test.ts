@@ -49,8 +49,8 @@ describe('a wait that ends because its client is out of reach', () => {
     const story = new LawStory()
     story.begin('pull', 'm')
     story.begin('pull', 'n', { requestId: '1', waitMs: 5_000 })
-    const withdraw = { kind: 'withdraw', type: 'pull', resource: 'a', node: 'n' } as const
-    story.run({ ...withdraw, reason: 'abandoned' })
+    const cancel = { kind: 'cancel', namespace: 'operation', key: 'a', owner: 'pull:n' } as const
+    story.run({ ...cancel, reason: 'abandoned' })
     expect(story.told).toMatchObject([{ owner: 'pull:n', answer: { code: 'abandoned' } }])
     expect(story.begin('pull', 'n', { requestId: '1' })).toMatchObject({ code: 'abandoned' })
   })

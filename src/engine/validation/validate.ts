@@ -1,4 +1,4 @@
-import type { Acquire, Begin, Command, Finish } from '../../law/model/commands.ts'
+import type { Acquire, Begin, Cancel, Command, Finish } from '../../law/model/commands.ts'
 import {
   ERROR_BYTES_MAX,
   GRACE_MS_MAX,
@@ -122,11 +122,7 @@ export function problemWith(
         may('token', command.token, token)
       )
     case 'cancel':
-      return (
-        problemWithHolder(command, names) ??
-        may('requestId', command.requestId, id) ??
-        may('reason', command.reason, reason)
-      )
+      return problemWithCancel(command, names)
     case 'force':
       return (
         need('key', command.key, key) ??
@@ -137,12 +133,6 @@ export function problemWith(
       return problemWithBegin(command)
     case 'finish':
       return problemWithFinish(command)
-    case 'withdraw':
-      return (
-        problemWithOperation(command) ??
-        may('requestId', command.requestId, id) ??
-        may('reason', command.reason, reason)
-      )
     case 'unref':
       return may('resource', command.resource, key) ?? need('node', command.node, owner)
     case 'open-session':
@@ -196,6 +186,20 @@ function problemWithDetach({ detach, waitMs }: Acquire): Problem | undefined {
   if (detach === undefined || detach === false) return undefined
   if (detach !== true) return { field: 'detach', message: 'must be true or false' }
   return (waitMs ?? 0) > 0 ? undefined : { field: 'detach', message: 'needs a wait above 0' }
+}
+
+/** The request of an operation that names none goes by its owner's name. */
+function problemWithCancel(command: Cancel, names: KnownNames): Problem | undefined {
+  const isOperation = command.namespace === 'operation'
+  const problem = isOperation
+    ? (need('key', command.key, key) ?? need('owner', command.owner, anyOwner))
+    : problemWithHolder(command, names)
+  return (
+    problem ??
+    may('namespace', command.namespace, namespace) ??
+    may('requestId', command.requestId, isOperation ? anyOwner : id) ??
+    may('reason', command.reason, reason)
+  )
 }
 
 function problemWithOperation(

@@ -1,11 +1,11 @@
-import type { Cancel, HangUp, Withdraw } from '../../law/model/commands.ts'
+import type { Cancel, HangUp } from '../../law/model/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
 import type { Waiter } from '../../law/model/view.ts'
 import type { Clock } from '../../time/clock.ts'
 import { toAborted } from '../errors/engine-errors.ts'
 import { OpenCall } from './open-call.ts'
-import { nameOfWait, toWithdrawal, type WaitingCommand } from './waiting-command.ts'
+import { nameOfWait, toCancel, type WaitingCommand } from './waiting-command.ts'
 
 /** One request that waits, and every call that is held open for it. */
 export interface OpenWait {
@@ -26,7 +26,7 @@ export function isToldOf(answer: Outcome, { connected }: Pick<Waiter, 'connected
 }
 
 /** What is decided for a request while its call is held open. */
-export type WaitStep = WaitingCommand | Cancel | Withdraw | HangUp
+export type WaitStep = WaitingCommand | Cancel | HangUp
 
 export interface OpenWaitsOptions {
   readonly clock: Clock
@@ -40,9 +40,9 @@ export interface OpenWaitsOptions {
  * The one way to wait, for every engine: the calls that are held open while their requests wait.
  *
  * A call ends in one of four ways. The request is settled by a decision on its key. The time of a `begin`
- * is over, and it keeps its place. The caller aborts, and the request is withdrawn. The engine closes.
+ * is over, and it keeps its place. The caller aborts, and the request is cancelled. The engine closes.
  * Asking again with the same request id adds a call; all calls of a request are answered the same, and
- * only the last one that aborts withdraws it.
+ * only the last one that aborts cancels it.
  */
 export class OpenWaits {
   readonly #options: OpenWaitsOptions
@@ -174,7 +174,7 @@ export class OpenWaits {
     let error: unknown = toAborted(command, signal)
     if (wait.calls.length === 0) {
       try {
-        await this.#options.decide(command, toWithdrawal(command))
+        await this.#options.decide(command, toCancel(command))
       } catch (cause) {
         error = cause
       }

@@ -1,4 +1,4 @@
-import type { Acquire, Begin, Cancel, CancelReason, Withdraw } from '../../law/model/commands.ts'
+import type { Acquire, Begin, Cancel, CancelReason } from '../../law/model/commands.ts'
 import { ownerOf } from '../../law/operations.ts'
 import type { Namespace } from '../../law/model/view.ts'
 
@@ -16,13 +16,14 @@ export function isHeldOpen(command: { readonly kind: string }): command is Waiti
  * The one way to undo a request: the command that gives up its place, or what it was granted. The law
  * refuses a late copy of the request afterwards, unless it goes by its owner's name.
  */
-export function toWithdrawal(command: WaitingCommand, reason?: CancelReason): Cancel | Withdraw {
+export function toCancel(command: WaitingCommand, reason?: CancelReason): Cancel {
   if (command.kind === 'acquire') {
     const { key, owner, requestId } = command
     return { kind: 'cancel', key, owner, requestId, reason }
   }
-  const { type, resource, node, requestId = ownerOf(command) } = command
-  return { kind: 'withdraw', type, resource, node, requestId, reason }
+  const owner = ownerOf(command)
+  const { resource: key, requestId = owner } = command
+  return { kind: 'cancel', namespace: 'operation', key, owner, requestId, reason }
 }
 
 /** The same for every asking of one request, and for no other. */

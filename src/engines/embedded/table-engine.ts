@@ -157,12 +157,11 @@ export class TableEngine implements LockEngine {
       case 'acquire':
       case 'release':
       case 'renew':
-      case 'cancel':
         return table.decide(table.lock(command.key), command, nowMs)
       case 'begin':
       case 'finish':
-      case 'withdraw':
         return table.decide(table.resource(command.resource), command, nowMs)
+      case 'cancel':
       case 'force': {
         const isOperation = command.namespace === 'operation'
         const state = isOperation ? table.resource(command.key) : table.lock(command.key)

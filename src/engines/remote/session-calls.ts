@@ -225,7 +225,6 @@ function isRepeatable(request: Request): boolean {
     case 'release':
     case 'finish':
     case 'cancel':
-    case 'withdraw':
       return request.requestId !== undefined
     case 'force':
     case 'unref':

@@ -19,7 +19,7 @@ import type { Outcome, OutcomeOf } from '../../law/model/outcomes.ts'
 import {
   isHeldOpen,
   nameOfWait,
-  toWithdrawal,
+  toCancel,
   type WaitingCommand,
 } from '../../engine/waits/waiting-command.ts'
 import type { Failed, Request, Welcome } from '../../wire/session/session-message.ts'
@@ -185,7 +185,7 @@ export class SessionEngine implements LockEngine {
       call.isAborted = true
       if (!call.wasSent) this.#calls.take(call.id)
       if (!call.wasSent || this.#isWaitedFor(command)) call.reject(toAborted(command, signal))
-      else withdrawn = this.#ask(toWithdrawal(command)).catch(() => 'unanswered')
+      else withdrawn = this.#ask(toCancel(command)).catch(() => 'unanswered')
     }
     signal.addEventListener('abort', onAbort, { once: true })
     try {

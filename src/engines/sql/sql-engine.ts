@@ -327,16 +327,15 @@ function nameOf(command: KeyCommand & Command): KeyName {
   switch (command.kind) {
     case 'begin':
     case 'finish':
-    case 'withdraw':
       return { space: 'operation', name: command.resource }
     case 'unref':
       return { space: 'operation', name: command.resource ?? '' }
+    case 'cancel':
     case 'force':
       return { space: command.namespace ?? 'lock', name: command.key }
     case 'acquire':
     case 'release':
     case 'renew':
-    case 'cancel':
       return { space: 'lock', name: command.key }
     default:
       return unreachable(command)

@@ -1,5 +1,5 @@
 import type { Coordination } from './settings.ts'
-import type { Mode } from './view.ts'
+import type { Mode, Namespace } from './view.ts'
 
 /**
  * Everything that can be asked of the law. Optional fields that are absent take the default of the
@@ -51,13 +51,20 @@ export interface Renew {
  */
 export type CancelReason = 'cancelled' | 'abandoned'
 
+/** A key: the name of a lock, or of a resource. */
+interface AnyKey {
+  readonly key: string
+  /** `operation` for a resource; a lock otherwise. */
+  readonly namespace?: Namespace | undefined
+}
+
 /**
  * Leave the queue, and undo a grant that the owner has not taken. A request that its owner cancels by its id is
  * undone even if the owner was told of the grant. Without a request id: every request of the owner on this key.
  */
-export interface Cancel {
+export interface Cancel extends AnyKey {
   readonly kind: 'cancel'
-  readonly key: string
+  /** Of an operation, `TYPE:NODE`. */
   readonly owner: string
   readonly requestId?: string | undefined
   /** `cancelled` when absent. */
@@ -65,12 +72,9 @@ export interface Cancel {
 }
 
 /** End holds by an operator's word: one owner's, or all. */
-export interface Force {
+export interface Force extends AnyKey {
   readonly kind: 'force'
-  readonly key: string
   readonly owner?: string | undefined
-  /** `operation` for a resource; a lock otherwise. */
-  readonly namespace?: 'lock' | 'operation' | undefined
 }
 
 /** Ask to run an operation on a resource. */
@@ -103,17 +107,6 @@ export interface Finish {
   readonly token?: number | undefined
   readonly requestId?: string | undefined
   readonly coordination?: Coordination | undefined
-}
-
-/** The same for an operation: one that was granted ends as failed. */
-export interface Withdraw {
-  readonly kind: 'withdraw'
-  readonly type: string
-  readonly resource: string
-  readonly node: string
-  readonly requestId?: string | undefined
-  /** `cancelled` when absent. */
-  readonly reason?: CancelReason | undefined
 }
 
 /** Drop a node's reference to one resource, or to all of them. */
@@ -149,12 +142,20 @@ export interface Sweep {
   readonly kind: 'sweep'
 }
 
-export type LockCommand = Acquire | Release | Renew | Cancel
-export type OperationCommand = Begin | Finish | Withdraw
 export type SessionCommand = OpenSession | TouchSession | CloseSession
 
 /** What callers of an engine may ask. */
-export type Command = LockCommand | OperationCommand | SessionCommand | Force | Unref | Sweep
+export type Command =
+  | Acquire
+  | Release
+  | Renew
+  | Cancel
+  | Force
+  | Begin
+  | Finish
+  | Unref
+  | SessionCommand
+  | Sweep
 
 /** Decided on one key because time passed, without a request. */
 export interface Expire {
@@ -194,10 +195,7 @@ export interface Entrust {
 
 /** What is decided on one key. */
 export type KeyCommand =
-  | LockCommand
-  | OperationCommand
-  | Force
-  | Unref
+  | Exclude<Command, SessionCommand | Sweep>
   | Expire
   | Leave
   | HangUp

@@ -166,7 +166,6 @@ interface Answers {
   readonly cancel: Cancelled
   readonly begin: Granted | Queued | Skip | Dissolved
   readonly finish: Finished
-  readonly withdraw: Cancelled
   readonly force: Forced
   readonly unref: Unreferenced
   readonly 'open-session': SessionOpened

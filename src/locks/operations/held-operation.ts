@@ -1,7 +1,7 @@
 import type { SessionLoss } from '../../engine/engine.ts'
 import { createError, isLockError, type LockError } from '../../engine/errors/errors.ts'
 import { VALUE_BYTES_MAX } from '../../engine/validation/limits.ts'
-import { toWithdrawal } from '../../engine/waits/waiting-command.ts'
+import { toCancel } from '../../engine/waits/waiting-command.ts'
 import type { Begin, Command, Finish } from '../../law/model/commands.ts'
 import type { Coordination } from '../../law/model/settings.ts'
 import { fromJsonText, toJsonText } from './json-text.ts'
@@ -169,7 +169,7 @@ export class HeldOperation extends Claim<BeginTerms> implements OperationHandle 
   }
 
   async #withdraw(): Promise<boolean> {
-    const outcome = await this.context.engine.apply<Command>(toWithdrawal(this.#request))
+    const outcome = await this.context.engine.apply<Command>(toCancel(this.#request))
     return outcome.kind === 'cancelled' && outcome.cancelled
   }
 

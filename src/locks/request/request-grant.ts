@@ -1,5 +1,5 @@
 import { createError, isLockError } from '../../engine/errors/errors.ts'
-import { toWithdrawal, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
+import { toCancel, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { Command } from '../../law/model/commands.ts'
 import type { Granted, Outcome, Refused } from '../../law/model/outcomes.ts'
 import type { LocksContext } from '../locks-context.ts'
@@ -131,5 +131,5 @@ function assertSettled(request: WaitingCommand, { kind }: Outcome): void {
  * lease ends by itself. Never rejects.
  */
 export function callOff(context: LocksContext, request: WaitingCommand): Promise<void> {
-  return sendInBackground(context, toWithdrawal(request) satisfies Command)
+  return sendInBackground(context, toCancel(request) satisfies Command)
 }

@@ -1,5 +1,7 @@
 import { createError, type LockError } from '../../engine/errors/errors.ts'
 import type { Command } from '../../law/model/commands.ts'
+import { nodeOf } from '../../law/operations.ts'
+import type { Namespace } from '../../law/model/view.ts'
 import { ID_BYTES_MAX, OWNER_BYTES_MAX, TTL_MS_MIN } from '../../engine/validation/limits.ts'
 import { utf8Length } from '../../engine/validation/names.ts'
 import type { ServerLimits } from '../server-limits.ts'
@@ -14,6 +16,7 @@ interface Bounded {
   readonly session?: string | undefined
   readonly ttlMs?: number | undefined
   readonly waitMs?: number | undefined
+  readonly namespace?: Namespace | undefined
 }
 
 /**
@@ -36,10 +39,12 @@ export class LimitCheck {
     const { key: keyBytesMax, ttl, wait } = this.#limits
     // The owner whose holds an operator ends may be that of another principal.
     if (command.kind === 'force') return assertName('key', command.key, keyBytesMax)
-    const { key, resource, owner, node, party, session, ttlMs, waitMs } = command as Bounded
+    const { key, resource, owner, node, party, session, ttlMs, waitMs, namespace } =
+      command as Bounded
     assertName('key', key, keyBytesMax)
     assertName('resource', resource, keyBytesMax)
-    assertName('owner', owner, this.#ownerBytesMax)
+    const name = owner !== undefined && namespace === 'operation' ? nodeOf(owner) : owner
+    assertName('owner', name, this.#ownerBytesMax)
     assertName('node', node, this.#ownerBytesMax)
     assertName('party', party, this.#sessionBytesMax)
     assertName('session', session, this.#sessionBytesMax)

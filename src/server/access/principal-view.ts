@@ -1,5 +1,6 @@
 import type { WatchEvent } from '../../engine/engine.ts'
 import { createError } from '../../engine/errors/errors.ts'
+import { nodeOf } from '../../law/operations.ts'
 import type { Namespace } from '../../law/model/view.ts'
 import { narrow } from './list-by-rights.ts'
 import type { Principal } from './principal.ts'
@@ -90,13 +91,12 @@ export class PrincipalView {
   }
 }
 
-/** A type has no colon, so the first one ends it. */
 function mapOwner(
   owner: string,
   namespace: Namespace | undefined,
   rename: (name: string) => string,
 ): string {
   if (namespace !== 'operation') return rename(owner)
-  const colon = owner.indexOf(':')
-  return owner.slice(0, colon + 1) + rename(owner.slice(colon + 1))
+  const node = nodeOf(owner)
+  return owner.slice(0, owner.length - node.length) + rename(node)
 }

@@ -1,4 +1,5 @@
 import type { Command } from '../../law/model/commands.ts'
+import { ownerOf } from '../../law/operations.ts'
 import type { Namespace } from '../../law/model/view.ts'
 import type { PrincipalView } from './principal-view.ts'
 
@@ -29,13 +30,32 @@ export function storeNames(view: PrincipalView, command: Command): Command {
   for (const field of STORED) {
     const name = stored[field]
     if (typeof name !== 'string') continue
-    // An operator ends the holds of any principal.
-    stored[field] =
-      command.kind === 'force'
-        ? view.toStoredAnyOwner(name, command.namespace)
-        : view.toStored(name)
+    stored[field] = toStored(view, command, name)
   }
-  return stored as unknown as Command
+  return goingByOwner(command, stored as unknown as Command)
+}
+
+function toStored(view: PrincipalView, command: Command, name: string): string {
+  switch (command.kind) {
+    case 'force':
+      // An operator ends the holds of any principal.
+      return view.toStoredAnyOwner(name, command.namespace)
+    case 'cancel':
+      return view.toStoredOwner(name, command.namespace)
+    default:
+      return view.toStored(name)
+  }
+}
+
+/** The request of an operation that goes by its owner's name goes by the stored one. */
+function goingByOwner(given: Command, stored: Command): Command {
+  if (given.kind === 'begin' && stored.kind === 'begin') {
+    const isNamed = given.requestId !== ownerOf(given)
+    return isNamed ? stored : { ...stored, requestId: ownerOf(stored) }
+  }
+  if (given.kind !== 'cancel' || stored.kind !== 'cancel') return stored
+  const isNamed = given.namespace !== 'operation' || given.requestId !== given.owner
+  return isNamed ? stored : { ...stored, requestId: stored.owner }
 }
 
 /** An outcome, a reply or an event with the names that a principal knows. */

@@ -14,7 +14,7 @@ export interface Subject {
 
 /** For calls that only read, and so never show the law what they were asked; throws where it is wrong. */
 export function checkSubject({ type, resource, node = 'any' }: Subject): void {
-  const command = { kind: 'withdraw', type, resource, node } as const
+  const command = { kind: 'begin', type, resource, node } as const
   const problem = problemWith(command)
   if (problem !== undefined) throw toInvalidArgument(command, problem)
 }

@@ -1,5 +1,6 @@
 import type { LockEngine } from '../../engine/engine.ts'
 import type { Begin } from '../../law/model/commands.ts'
+import { ownerOf } from '../../law/operations.ts'
 import type { Coordination } from '../../law/model/settings.ts'
 import type { ListenedTo } from './operation-subscription.ts'
 
@@ -65,7 +66,12 @@ export class ReferenceClaims {
     const outcome = await this.#engine.apply({ ...begin, coordination: this.#coordination })
     // The success was forgotten meanwhile: the node has not asked for the work.
     if (outcome.kind === 'queued') {
-      await this.#engine.apply({ kind: 'withdraw', type, resource, node })
+      await this.#engine.apply({
+        kind: 'cancel',
+        namespace: 'operation',
+        key: resource,
+        owner: ownerOf(begin),
+      })
     } else if (outcome.kind === 'granted') {
       const { token } = outcome
       await this.#engine.apply({ kind: 'finish', type, resource, node, token, success: false })

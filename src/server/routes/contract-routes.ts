@@ -1,6 +1,8 @@
+import { ownerOf } from '../../law/operations.ts'
 import { snakeKeys } from '../../wire/json/key-case.ts'
 import * as field from '../http/field-types.ts'
 import { createRoute, type Route } from '../http/route.ts'
+import { checkSubject } from '../operations/operation-state.ts'
 import { answer } from '../openapi/schema-words.ts'
 import { type CommandRoute, commandRoute } from './command-route.ts'
 
@@ -72,7 +74,12 @@ export const WORK_ROUTES: readonly CommandRoute[] = [
     summary: 'Leave the queue of an operation.',
     body: { ...WORK, requestId: field.REQUEST_ID, reason: field.REASON },
     answers: { 200: answer('Whether there was something.', 'Cancelled') },
-    toCommand: (asked) => ({ kind: 'withdraw', ...asked }),
+    toCommand: (asked) => {
+      checkSubject(asked)
+      const { resource: key, requestId, reason } = asked
+      const owner = ownerOf(asked)
+      return { kind: 'cancel', namespace: 'operation', key, owner, requestId, reason }
+    },
   }),
   commandRoute({
     id: 'unreference',

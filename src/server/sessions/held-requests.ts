@@ -1,5 +1,5 @@
 import type { LockEngine } from '../../engine/engine.ts'
-import { toWithdrawal, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
+import { toCancel, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
 import type { CancelReason, Command } from '../../law/model/commands.ts'
 
 /** A request whose answer has not reached its client. */
@@ -59,7 +59,7 @@ export class HeldRequests<Key, Held extends HeldRequest<Key>> {
   async withdraw(held: Held, reason: CancelReason): Promise<void> {
     if (!this.drop(held)) return
     try {
-      await held.engine.apply<Command>(toWithdrawal(held.command, reason))
+      await held.engine.apply<Command>(toCancel(held.command, reason))
     } catch {
       // The engine is failing or closed: the lease of the waiter or of the grant ends it.
     }

@@ -91,7 +91,7 @@ export class RecordedClient {
   withdraw(type: string, node: string, resource: string): Promise<Outcome | null> {
     const owner = `${type}:${node}`
     const call: Call = { op: 'cancel', space: 'operation', owner, key: resource }
-    return this.#send(call, { kind: 'withdraw', type, node, resource })
+    return this.#send(call, { kind: 'cancel', namespace: 'operation', key: resource, owner })
   }
 
   unref(node: string, resource: string): Promise<Outcome | null> {

@@ -2,7 +2,7 @@ import type { LockEngine } from '../../engine/engine.ts'
 import { isLockError } from '../../engine/errors/errors.ts'
 import type { Acquire, Begin } from '../../law/model/commands.ts'
 import type { LawSettings } from '../../law/model/settings.ts'
-import { isHeldOpen, toWithdrawal } from '../../engine/waits/waiting-command.ts'
+import { isHeldOpen, toCancel } from '../../engine/waits/waiting-command.ts'
 import type { Random } from '../random.ts'
 import type { SimulatedDisk } from '../simulated-disk.ts'
 import type { VirtualClock } from '../virtual-clock.ts'
@@ -208,7 +208,7 @@ export class EngineLife {
       if (this.#isServedElsewhere(request.command)) end()
       else
         void this.#ask(
-          { kind: 'command', command: toWithdrawal(request.command, 'abandoned') },
+          { kind: 'command', command: toCancel(request.command, 'abandoned') },
           undefined,
         )
     })
@@ -222,10 +222,7 @@ export class EngineLife {
     const name = requestNameOf(request.command)
     if (this.#told.has(name) || this.#isServedElsewhere(request.command)) return
     this.#options.trace.note(this.name, `takes back ${describe(request)}`)
-    void this.#ask(
-      { kind: 'command', command: toWithdrawal(request.command, 'abandoned') },
-      undefined,
-    )
+    void this.#ask({ kind: 'command', command: toCancel(request.command, 'abandoned') }, undefined)
   }
 
   /** The answer is on its way to somebody who is there. */

@@ -31,7 +31,6 @@ const FLAGS: Partial<Record<Command['kind'], string>> = {
   release: 'released',
   renew: 'renewed',
   cancel: 'cancelled',
-  withdraw: 'cancelled',
 }
 
 /** The answer to a command. `outcome` names what happened; the rest are its facts. */

@@ -49,7 +49,10 @@ export const MESSAGE_TABLE: { readonly [K in Kind]: Row<K> } = {
     { key: 'text', owner: 'text', mode: 'mode?', token: 'number?', requestId: 'text?' },
   ],
   renew: [18, { key: 'text', owner: 'text', ttlMs: 'number', token: 'number?' }],
-  cancel: [19, { key: 'text', owner: 'text', requestId: 'text?', reason: 'text?' }],
+  cancel: [
+    19,
+    { key: 'text', owner: 'text', requestId: 'text?', reason: 'text?', namespace: 'text?' },
+  ],
   force: [20, { key: 'text', owner: 'text?', namespace: 'text?' }],
   begin: [
     21,
@@ -80,10 +83,6 @@ export const MESSAGE_TABLE: { readonly [K in Kind]: Row<K> } = {
       error: 'text?',
       coordination: 'text?',
     },
-  ],
-  withdraw: [
-    23,
-    { type: 'text', resource: 'text', node: 'text', requestId: 'text?', reason: 'text?' },
   ],
   unref: [24, { node: 'text', resource: 'text?' }],
   'open-session': [25, { session: 'text', graceMs: 'number', keepsLeases: 'flag?' }],

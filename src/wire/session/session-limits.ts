@@ -1,7 +1,7 @@
 /** Bounds and constants of the session protocol, each with its unit and its reason. */
 
 /** In the hello and in the welcome; another number is another protocol. */
-export const SESSION_VERSION = 2
+export const SESSION_VERSION = 3
 
 /** One frame from a client: many small messages. A client begins another one after `FRAME_BYTES`. */
 export const CLIENT_FRAME_BYTES_MAX: number = 256 * 1024

@@ -247,7 +247,8 @@ export class LoadClient {
       await this.#insist({ kind: 'finish', type, resource, node, success, token, requestId: 'f' })
       this.#held = undefined
     } else if (outcome === undefined || outcome.kind === 'queued') {
-      await this.#insist({ kind: 'withdraw', type, resource, node })
+      const owner = `${type}:${node}`
+      await this.#insist({ kind: 'cancel', namespace: 'operation', key: resource, owner })
     }
     if (type === 'pull') await this.#insist({ kind: 'unref', node, resource })
   }

@@ -232,7 +232,7 @@ function toAborted(entry: HistoryEntry): HistoryEntry {
 
 /** The calls that were given up on, leaving out those that nobody can repeat without harm. */
 export function unexpectedlyUnavailable({ unavailable }: LoadReport): string[] {
-  const isUnrepeatable = /^(?:release|cancel|withdraw|unref), applied: maybe$/
+  const isUnrepeatable = /^(?:release|cancel|unref), applied: maybe$/
   return Object.keys(unavailable).filter((name) => !isUnrepeatable.test(name))
 }
 

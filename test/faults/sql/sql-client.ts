@@ -110,7 +110,8 @@ export class SqlClient {
       const { token } = outcome
       await this.#insist({ kind: 'finish', type, resource, node, success, token, requestId: 'f' })
     } else if (outcome.kind === 'queued') {
-      await this.#insist({ kind: 'withdraw', type, resource, node })
+      const owner = `${type}:${node}`
+      await this.#insist({ kind: 'cancel', namespace: 'operation', key: resource, owner })
     }
     if (type === 'pull') await this.#insist({ kind: 'unref', node, resource })
   }

@@ -22,8 +22,8 @@ function runToEnd(run: readonly RandomCommand[], retentionMs = 300_000): RandomS
   return last
 }
 
-/** The delete of n runs out, the one of m follows and is withdrawn, and the pull behind it skips. */
-const WITHDRAWN_DELETE: readonly RandomCommand[] = [
+/** The delete of n runs out, the one of m follows and is cancelled, and the pull behind it skips. */
+const CANCELLED_DELETE: readonly RandomCommand[] = [
   begin('pull', 'm'),
   finish('pull', 'm'),
   { kind: 'unref', resource: 'a', node: 'm' },
@@ -31,11 +31,11 @@ const WITHDRAWN_DELETE: readonly RandomCommand[] = [
   begin('delete', 'm'),
   begin('pull', 'm'),
   { kind: 'tick', ms: 2_500 },
-  { kind: 'withdraw', type: 'delete', node: 'm', resource: 'a' },
+  { kind: 'cancel', namespace: 'operation', key: 'a', owner: 'delete:m' },
 ]
 
 it('a delete that is granted and undone in one step is followed by a pull that skips', () => {
-  const { decision, after } = runToEnd(WITHDRAWN_DELETE)
+  const { decision, after } = runToEnd(CANCELLED_DELETE)
   const kinds = decision.changes.map((change) => change.kind)
   expect(kinds).toEqual([
     'hold-ended',

@@ -33,11 +33,6 @@ import {
 
 type Standing = { readonly id: string; readonly joined: readonly string[] }
 
-interface GivingUp extends Pick<Cancel, 'owner' | 'requestId' | 'reason'> {
-  /** It goes by its owner's name, and may be asked for anew. */
-  readonly isNameless?: boolean
-}
-
 interface RequestName {
   readonly verb: Verb
   readonly owner: string
@@ -261,8 +256,10 @@ export function entrust(turn: Turn, owner: string, id: string | undefined): Outc
   return grantedAnswer(turn, hold, step.mode)
 }
 
-export function cancel(turn: Turn, command: GivingUp): Outcome {
-  const { owner, requestId: id, reason = 'cancelled', isNameless = false } = command
+export function cancel(turn: Turn, command: Cancel): Outcome {
+  const { owner, requestId: id, reason = 'cancelled', namespace } = command
+  // It goes by its owner's name, and may be asked for anew.
+  const isNameless = namespace === 'operation' && id === owner
   const isMeant = (standing: Standing): boolean => {
     if (id === undefined) return true
     const others = [standing.id, ...standing.joined].filter((name) => name !== id)

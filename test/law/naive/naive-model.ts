@@ -4,7 +4,7 @@ import { DEFAULT_SETTINGS } from '../../../src/engine/validation/default-setting
 import type { LawSettings } from '../../../src/law/model/settings.ts'
 import type { Namespace, Session } from '../../../src/law/model/view.ts'
 import { acquire, cancel, entrust, hangUp, release, renew } from './naive-locks.ts'
-import { begin, finish, unref, withdraw } from './naive-operations.ts'
+import { begin, finish, unref } from './naive-operations.ts'
 import { endHold, leave, moveQueue, refused, removeDue } from './naive-queue.ts'
 import {
   copyNaiveKey,
@@ -73,8 +73,6 @@ function answer(turn: Turn, command: KeyCommand, gone: number): Outcome {
       return begin(turn, command)
     case 'finish':
       return finish(turn, command)
-    case 'withdraw':
-      return withdraw(turn, command)
     case 'unref':
       return unref(turn, command.node)
     case 'force':

@@ -1,7 +1,6 @@
-import type { Begin, Finish, Withdraw } from '../../../src/law/model/commands.ts'
+import type { Begin, Finish } from '../../../src/law/model/commands.ts'
 import type { Outcome } from '../../../src/law/model/outcomes.ts'
 import {
-  cancel,
   patienceOf,
   positionAnswer,
   recall,
@@ -29,9 +28,9 @@ import {
 } from './naive-queue.ts'
 import { holdOf, type NaiveFacts, type NaiveWaiter, type Turn } from './naive-state.ts'
 
-/** begin, finish, withdraw and unref: section 6 of the law. */
+/** begin, finish and unref: section 6 of the law. */
 
-function ownerOf(command: Begin | Finish | Withdraw): string {
+function ownerOf(command: Begin | Finish): string {
   return `${command.type}:${command.node}`
 }
 
@@ -167,12 +166,6 @@ function recordSuccess(turn: Turn, facts: NaiveFacts, value: string | undefined)
   const until = turn.now + turn.world.settings.retentionMs
   const others = turn.key.successes.filter((success) => success.type !== type)
   turn.key.successes = [...others, { type, version, value, until }]
-}
-
-export function withdraw(turn: Turn, command: Withdraw): Outcome {
-  const { requestId, reason } = command
-  const owner = ownerOf(command)
-  return cancel(turn, { owner, requestId, reason, isNameless: requestId === owner })
 }
 
 export function unref(turn: Turn, node: string): Outcome {

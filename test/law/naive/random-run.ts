@@ -177,8 +177,10 @@ export const operationCommand: fc.Arbitrary<RandomCommand> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      kind: fc.constant('withdraw'),
-      ...operation,
+      kind: fc.constant('cancel'),
+      namespace: fc.constant('operation'),
+      key: operation.resource,
+      owner: fc.tuple(operation.type, operation.node).map(([type, node]) => `${type}:${node}`),
       requestId: rarely(requestId),
     }),
   },

@@ -284,15 +284,15 @@ describe('an operation that ends without its node', () => {
     expect(story.finish('pull', 'm')).toMatchObject({ code: 'not_holder' })
   })
 
-  it('withdraws from the queue, and from a grant that it has not taken', () => {
+  it('is cancelled in the queue, and after a grant that it has not taken', () => {
     const story = new LawStory()
     story.begin('pull', 'm')
     story.begin('pull', 'n')
-    const withdraw = { kind: 'withdraw', type: 'pull', node: 'n', resource: 'a' } as const
+    const cancel = { kind: 'cancel', namespace: 'operation', key: 'a', owner: 'pull:n' } as const
     story.finish('pull', 'm', { success: false })
-    expect(story.run(withdraw)).toEqual({ kind: 'cancelled', cancelled: true })
+    expect(story.run(cancel)).toEqual({ kind: 'cancelled', cancelled: true })
     expect(running(story)).toEqual([])
-    expect(story.run(withdraw)).toEqual({ kind: 'cancelled', cancelled: false })
+    expect(story.run(cancel)).toEqual({ kind: 'cancelled', cancelled: false })
   })
 })
 

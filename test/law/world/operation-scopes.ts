@@ -20,7 +20,7 @@ interface OperationScopeOptions {
   readonly tickMs?: number
 }
 
-/** Nodes that begin, finish, fail, withdraw and drop references on one resource. */
+/** Nodes that begin, finish, fail, cancel and drop references on one resource. */
 export function createOperationScope(options: OperationScopeOptions): Scope {
   const { name, depth, types, nodes, settings, ids, tickMs = TICK_MS } = options
   const commands: readonly ExploredCommand[] = [
@@ -46,6 +46,8 @@ function commandsOf(
 ): readonly ExploredCommand[] {
   const about = { type, node, resource: RESOURCE }
   const begin = { kind: 'begin', ...about, ttlMs: TTL_MS } as const
+  const owner = `${type}:${node}`
+  const cancel = { kind: 'cancel', namespace: 'operation', key: RESOURCE, owner } as const
   return [
     ...versions.flatMap((version) =>
       ids.flatMap((requestId) =>
@@ -57,9 +59,9 @@ function commandsOf(
     ...ids.flatMap((requestId): ExploredCommand[] => [
       { kind: 'finish', ...about, requestId, success: true, value: `"${node}"` },
       { kind: 'finish', ...about, requestId, success: false, error: 'disk' },
-      { kind: 'withdraw', ...about, requestId },
+      { ...cancel, requestId },
     ]),
-    { kind: 'withdraw', ...about, reason: ids.length > 1 ? 'abandoned' : 'cancelled' },
-    { kind: 'hang-up', owner: `${type}:${node}`, requestId: ids.at(-1) ?? `${type}:${node}` },
+    { ...cancel, reason: ids.length > 1 ? 'abandoned' : 'cancelled' },
+    { kind: 'hang-up', owner, requestId: ids.at(-1) ?? owner },
   ]
 }

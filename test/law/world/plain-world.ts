@@ -29,10 +29,10 @@ export function placeOf(command: KeyCommand): Place {
   switch (command.kind) {
     case 'begin':
     case 'finish':
-    case 'withdraw':
       return { namespace: 'operation', key: command.resource }
     case 'unref':
       return { namespace: 'operation', key: command.resource ?? 'a' }
+    case 'cancel':
     case 'force':
       return { namespace: command.namespace ?? 'lock', key: command.key }
     case 'expire':

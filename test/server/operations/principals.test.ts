@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { OpenRequest } from '../locks/lock-rig.ts'
 import type { Answer } from './plain-http.ts'
 import { OperationsRig } from './operations-rig.ts'
 
@@ -17,6 +18,12 @@ beforeEach(async () => {
 })
 
 afterEach(() => rig.close())
+
+async function queue(): Promise<string[]> {
+  const query = { kind: 'inspect', namespace: 'operation', key: 'layer' } as const
+  const { queue: waiting } = await rig.engine.read(query)
+  return waiting.map(({ owner }) => owner)
+}
 
 function ask(who: string, path: string, body: Record<string, unknown>): Promise<Answer> {
   const asked = { type: 'pull', resource_id: 'layer', ...body }
@@ -41,6 +48,15 @@ describe('principals that run operations', () => {
     expect(await red.untilEvents(1)).toMatchObject([{ node_id: 'blue/n', granted: true }])
     const late = await rig.subscribe({ node_id: 'n' }, bearer('blue'))
     expect(await late.untilEvents(1)).toMatchObject([{ node_id: 'n', granted: true }])
+  })
+
+  it('leave the queue when the connection breaks on which a node waits', async () => {
+    await ask('red', '/lock', { node_id: 'n' })
+    const begin = { type: 'pull', resource: 'layer', node: 'n', wait_ms: 'forever' }
+    const wait = new OpenRequest(`${rig.url}/v1/begin`, begin, bearer('blue'))
+    await expect.poll(queue).toEqual(['pull:blue/n'])
+    wait.hangUp()
+    await expect.poll(queue).toEqual([])
   })
 
   it('do not listen where they may not touch', async () => {

@@ -38,7 +38,7 @@ describe('a connection', () => {
 
   it.each([
     ['that does not say hello first', Buffer.from([0x92, 0x02, 0x01])],
-    ['that says hello twice', Buffer.from('93 01 02 a0 93 01 02 a0'.replaceAll(' ', ''), 'hex')],
+    ['that says hello twice', Buffer.from('93 01 03 a0 93 01 03 a0'.replaceAll(' ', ''), 'hex')],
     ['that talks nonsense', Buffer.from('c1ff', 'hex')],
     ['that talks in text', 'hello'],
   ])('%s is closed', async (_, frame) => {

@@ -74,6 +74,7 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
     owner: name,
     requestId: may(name),
     reason: may(reason),
+    namespace: may(namespace),
   }),
   record({
     kind: fc.constant('force' as const),
@@ -102,12 +103,6 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
     token: may(ms),
     requestId: may(name),
     coordination: may(coordination),
-  }),
-  record({
-    kind: fc.constant('withdraw' as const),
-    ...operation,
-    requestId: may(name),
-    reason: may(reason),
   }),
   record({ kind: fc.constant('unref' as const), resource: may(name), node: name }),
   record({

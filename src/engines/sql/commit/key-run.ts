@@ -2,7 +2,6 @@ import { toDefect } from '../../../engine/errors/engine-errors.ts'
 import type { KeyCommand } from '../../../law/model/commands.ts'
 import type { Law } from '../../../law/decide.ts'
 import type { LawEvent } from '../../../law/model/events.ts'
-import { ownerOf } from '../../../law/operations.ts'
 import type { Outcome } from '../../../law/model/outcomes.ts'
 import { losesHolds, losesPlaces } from '../../../law/sessions.ts'
 import type { LawSettings } from '../../../law/model/settings.ts'
@@ -132,11 +131,9 @@ export class KeyRun {
    * request, or was told there. What this process concludes of its silence means nothing then.
    */
   #isHeldElsewhere(snapshot: KeySnapshot, command: KeyCommand): boolean {
-    if (command.kind !== 'cancel' && command.kind !== 'withdraw') return false
-    if (command.reason !== 'abandoned') return false
-    const isLock = command.kind === 'cancel'
-    const owner = isLock ? command.owner : ownerOf(command)
-    const requestId = isLock ? command.requestId : undefined
+    if (command.kind !== 'cancel' || command.reason !== 'abandoned') return false
+    const { owner } = command
+    const requestId = command.namespace === 'operation' ? undefined : command.requestId
     const waiters = snapshot.queue
       .waitersOf(owner)
       .filter((waiter) => requestId === undefined || waiter.requestId === requestId)

@@ -29,7 +29,8 @@ function makesKey(command: KeyCommand): boolean {
   if (command.kind === 'release' || command.kind === 'finish') {
     return isRefusedForGood(command)
   }
-  return command.kind === 'acquire' || command.kind === 'begin' || command.kind === 'cancel'
+  if (command.kind === 'cancel') return command.requestId !== undefined
+  return command.kind === 'acquire' || command.kind === 'begin'
 }
 
 /** Transactions that decide on keys: lock, load, ask the law, write. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { isLockError } from '../../../engine/errors/errors.ts'
+import type { Cancel } from '../../../law/model/commands.ts'
 import type { Outcome } from '../../../law/model/outcomes.ts'
 import { asGranted, asRefused, assertThrows } from '../answers.ts'
 import { type EngineRig, TTL_MS } from '../engine-rig.ts'
@@ -9,6 +10,11 @@ import { OpenWait } from './open-wait.ts'
 const LONG_MS = 20 * TTL_MS
 const CANCELLED = { kind: 'cancelled', cancelled: true }
 const NOTHING_CANCELLED = { kind: 'cancelled', cancelled: false }
+
+/** Of the pull of `layer` by a node. */
+function cancelOf(node: string): Cancel {
+  return { kind: 'cancel', namespace: 'operation', key: 'layer', owner: `pull:${node}` }
+}
 
 /** That a request was given up for good: it neither waits nor holds, now or when it is sent again. */
 async function assertNeverHolds(rig: EngineRig, owner: string, requestId: string): Promise<void> {
@@ -91,11 +97,11 @@ export const cancelAndTimeoutSuite: EngineSuite = {
       await rig.grant('b')
     }),
 
-    engineTest('a withdrawal says whether its client is gone', async (rig) => {
+    engineTest('a cancel of an operation says whether its client is gone', async (rig) => {
       asGranted(await rig.begin('pull', 'n1'))
       const wait = await rig.waitToBegin('pull', 'n2', { requestId: '1' })
-      const withdraw = { kind: 'withdraw', type: 'pull', resource: 'layer', node: 'n2' } as const
-      assert.deepEqual(await rig.apply({ ...withdraw, reason: 'abandoned' }), CANCELLED)
+      const cancel = cancelOf('n2')
+      assert.deepEqual(await rig.apply({ ...cancel, reason: 'abandoned' }), CANCELLED)
       asRefused(await wait.answer(), 'abandoned')
       asRefused(await rig.begin('pull', 'n2', { requestId: '1' }), 'abandoned')
     }),
@@ -131,6 +137,13 @@ export const cancelAndTimeoutSuite: EngineSuite = {
       await rig.grant('a', { requestId: '2' })
     }),
 
+    engineTest('a cancel that overtakes its operation still counts', async (rig) => {
+      const cancel = cancelOf('n1')
+      assert.deepEqual(await rig.apply({ ...cancel, requestId: '1' }), NOTHING_CANCELLED)
+      asRefused(await rig.begin('pull', 'n1', { requestId: '1' }), 'cancelled')
+      asGranted(await rig.begin('pull', 'n1', { requestId: '2' }))
+    }),
+
     engineTest('a cancel without a request id leaves what was granted directly', async (rig) => {
       await rig.grant('a', { requestId: '1' })
       assert.deepEqual(await rig.cancel('a'), NOTHING_CANCELLED)
@@ -160,15 +173,15 @@ export const cancelAndTimeoutSuite: EngineSuite = {
       assert.deepEqual(await rig.holders(), ['a'])
     }),
 
-    engineTest('a withdrawn operation that was granted ends, unless it is shared', async (rig) => {
-      const withdraw = (requestId: string): Promise<Outcome> =>
-        rig.apply({ kind: 'withdraw', type: 'pull', resource: 'layer', node: 'n1', requestId })
+    engineTest('a cancelled operation that was granted ends, unless it is shared', async (rig) => {
+      const cancel = (requestId: string): Promise<Outcome> =>
+        rig.apply({ ...cancelOf('n1'), requestId })
       asGranted(await rig.begin('pull', 'n1', { requestId: '1' }))
       asGranted(await rig.begin('pull', 'n1', { requestId: '2' }))
       const next = await rig.waitToBegin('pull', 'n2')
-      assert.deepEqual(await withdraw('1'), NOTHING_CANCELLED)
+      assert.deepEqual(await cancel('1'), NOTHING_CANCELLED)
       assert.ok(next.isOpen, 'the other request still holds')
-      assert.deepEqual(await withdraw('2'), CANCELLED)
+      assert.deepEqual(await cancel('2'), CANCELLED)
       asGranted(await next.answer())
       for (const requestId of ['1', '2']) {
         assert.equal((await rig.begin('pull', 'n1', { requestId })).kind, 'refused')
@@ -293,34 +306,37 @@ export const cancelAndTimeoutSuite: EngineSuite = {
       }
     }),
 
-    engineTest('a withdrawn operation leaves the queue and may come back', async (rig) => {
+    engineTest('a cancelled operation leaves the queue and may come back', async (rig) => {
       asGranted(await rig.begin('pull', 'n1'))
       const wait = await rig.waitToBegin('pull', 'n2')
-      const withdraw = { kind: 'withdraw', type: 'pull', resource: 'layer', node: 'n2' } as const
-      assert.deepEqual(await rig.apply(withdraw), CANCELLED)
+      const cancel = cancelOf('n2')
+      assert.deepEqual(await rig.apply(cancel), CANCELLED)
       asRefused(await wait.answer(), 'cancelled')
-      assert.deepEqual(await rig.apply(withdraw), NOTHING_CANCELLED)
+      assert.deepEqual(await rig.apply(cancel), NOTHING_CANCELLED)
       await rig.fail('pull', 'n1')
       assert.deepEqual((await rig.inspectResource()).holders, [])
       asGranted(await rig.begin('pull', 'n2'))
     }),
 
-    engineTest('a withdrawn operation gives back a grant that it did not take', async (rig) => {
+    engineTest('a cancelled operation gives back a grant that it did not take', async (rig) => {
       asGranted(await rig.begin('pull', 'n1'))
       await rig.begin('pull', 'n2')
       const next = await rig.waitToBegin('pull', 'n3')
       await rig.fail('pull', 'n1')
-      const withdraw = { kind: 'withdraw', type: 'pull', resource: 'layer', node: 'n2' } as const
-      assert.deepEqual(await rig.apply(withdraw), CANCELLED)
+      const cancel = cancelOf('n2')
+      assert.deepEqual(await rig.apply(cancel), CANCELLED)
       asGranted(await next.answer())
       asRefused(await rig.succeed('pull', 'n2'), 'not_holder')
     }),
 
-    engineTest('a withdrawal does not take back a running operation', async (rig) => {
-      asGranted(await rig.begin('pull', 'n1'))
-      const withdraw = { kind: 'withdraw', type: 'pull', resource: 'layer', node: 'n1' } as const
-      assert.deepEqual(await rig.apply(withdraw), NOTHING_CANCELLED)
-      assert.equal((await rig.succeed('pull', 'n1')).kind, 'finished')
-    }),
+    engineTest(
+      'a cancel without a request id does not take back a running operation',
+      async (rig) => {
+        asGranted(await rig.begin('pull', 'n1'))
+        const cancel = cancelOf('n1')
+        assert.deepEqual(await rig.apply(cancel), NOTHING_CANCELLED)
+        assert.equal((await rig.succeed('pull', 'n1')).kind, 'finished')
+      },
+    ),
   ],
 }

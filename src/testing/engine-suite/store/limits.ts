@@ -97,8 +97,10 @@ function listBadCommands(): [label: string, command: unknown][] {
   add(OPEN, 'session', [...names(ID_BYTES_MAX), undefined])
   add(OPEN, 'graceMs', [...BAD_DURATIONS, GRACE_MS_MIN - 1, GRACE_MS_MAX + 1, Infinity, undefined])
   add(CANCEL, 'reason', ['', 'timeout', 1])
-  add({ ...BEGIN, kind: 'withdraw' }, 'reason', ['', 'unclaimed', 1])
-  add({ kind: 'force', key: 'k' }, 'namespace', ['locks', 1])
+  for (const base of [CANCEL, { kind: 'force', key: 'k' }]) add(base, 'namespace', ['locks', 1])
+  for (const field of ['key', 'owner']) {
+    add({ ...CANCEL, namespace: 'operation' }, field, [...names(KEY_BYTES_MAX), undefined])
+  }
   add({ kind: 'unref', resource: 'busy' }, 'node', ['', undefined])
   add({ key: 'k', owner: 'a' }, 'kind', ['', 'steal', 'ACQUIRE', undefined, 1, '__proto__'])
   // What an engine decides for itself is not a caller's to ask for.
@@ -195,6 +197,12 @@ export const limitsSuite: EngineSuite = {
       asGranted(await rig.begin(type, 'n', { version: long }))
       await rig.succeed(type, 'n', { value, error: 'x'.repeat(ERROR_BYTES_MAX) })
       assert.deepEqual(await rig.begin(type, 'n', { version: long }), { kind: 'skip', value })
+      const node = 'n'.repeat(OWNER_BYTES_MAX)
+      asGranted(await rig.begin('pull', node, { resource: 'free' }))
+      const owner = `pull:${node}`
+      const cancel = { kind: 'cancel', namespace: 'operation', key: 'free', owner } as const
+      const undone = await rig.apply({ ...cancel, requestId: owner })
+      assert.deepEqual(undone, { kind: 'cancelled', cancelled: true })
     }),
 
     engineTest('a wait may be as long as a day or have no end', async (rig) => {

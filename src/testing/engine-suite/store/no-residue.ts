@@ -121,7 +121,7 @@ export const noResidueSuite: EngineSuite = {
         await rig.apply({ kind: 'force', key })
         await rig.unref('n', key)
         await rig.succeed('pull', 'n', { resource: key, token: 1 })
-        await rig.apply({ kind: 'withdraw', type: 'pull', resource: key, node: 'n' })
+        await rig.apply({ kind: 'cancel', namespace: 'operation', key, owner: 'pull:n' })
         await rig.refuse('a', 'no_session', { key, session: 'nobody' })
       }
       assert.deepEqual(await kept(rig), NOTHING)

@@ -1,4 +1,5 @@
 import type { Begin } from '../../../law/model/commands.ts'
+import { ownerOf } from '../../../law/operations.ts'
 import type { Granted } from '../../../law/model/outcomes.ts'
 import { Random } from '../../random.ts'
 import { type Client, type ClientContext, sleep } from './client-context.ts'
@@ -112,7 +113,12 @@ class OperationClient {
       if (outcome !== undefined && outcome.kind !== 'queued') return undefined
       const isPatient = request.type === 'probe' || random.chance(0.85)
       if (outcome === undefined || !isPatient) {
-        await insist(this.#context, { kind: 'withdraw', type, resource, node })
+        await insist(this.#context, {
+          kind: 'cancel',
+          namespace: 'operation',
+          key: resource,
+          owner: ownerOf({ type, node }),
+        })
         return undefined
       }
       await sleep(this.#context, random.int(1, 300))

@@ -289,11 +289,7 @@ class DecisionCheck {
 /** An operation keeps its place as long as one request that it stands for has not been given up. */
 function isGivenUp({ command, hasEnded }: SeenDecision, waiter: ShadowWaiter): boolean {
   const { owner } = waiter
-  if (command.kind !== 'withdraw') {
-    if (command.kind !== 'cancel' || command.owner !== owner) return false
-    return (command.requestId ?? waiter.requestId) === waiter.requestId
-  }
-  if (owner !== `${command.type}:${command.node}`) return false
+  if (command.kind !== 'cancel' || command.owner !== owner) return false
   const { requestId: meant } = command
   const requests = [waiter.requestId, ...waiter.joined]
   if (meant === undefined) return true
@@ -306,16 +302,13 @@ function isUndoable(
   steps: readonly { readonly claimByMs: number | null }[],
 ): boolean {
   const isNamed =
-    (command.kind === 'cancel' || command.kind === 'withdraw') &&
-    command.requestId !== undefined &&
-    command.reason !== 'abandoned'
+    command.kind === 'cancel' && command.requestId !== undefined && command.reason !== 'abandoned'
   return isNamed || steps.every(({ claimByMs }) => claimByMs !== null)
 }
 
 /** Whoever serves the owner says that it cannot reach it. */
 function isAbandoning(command: KeyCommand): boolean {
-  const isGivingUp = command.kind === 'cancel' || command.kind === 'withdraw'
-  return isGivingUp && command.reason === 'abandoned'
+  return command.kind === 'cancel' && command.reason === 'abandoned'
 }
 
 function isOwn(command: KeyCommand, owner: string): boolean {

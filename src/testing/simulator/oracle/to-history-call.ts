@@ -21,8 +21,8 @@ export function toHistoryCall(
       return { proc, op: 'renew', key, owner, ttlMs, token }
     }
     case 'cancel': {
-      const { key, owner, requestId: reqId } = command
-      return { proc, op: 'cancel', key, owner, reqId }
+      const { key, owner, requestId: reqId, namespace: space } = command
+      return { proc, op: 'cancel', key, owner, reqId, space }
     }
     case 'force': {
       const { key, owner, namespace: space } = command
@@ -38,10 +38,6 @@ export function toHistoryCall(
       const { resource: key, requestId: reqId, type, node, success, value } = command
       const { token, coordination } = command
       return { proc, op: 'finish', key, reqId, type, node, success, value, token, coordination }
-    }
-    case 'withdraw': {
-      const { resource: key, type, node } = command
-      return { proc, op: 'cancel', space: 'operation', key, owner: `${type}:${node}` }
     }
     case 'unref': {
       const { resource: key, node } = command

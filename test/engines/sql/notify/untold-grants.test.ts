@@ -194,10 +194,11 @@ describe.each([SQLITE, POSTGRES, MYSQL])('two processes on $name', (kind: Server
     const { engine } = finishing()
     await engine.apply({ ...begin, kind: 'finish', node: 'm', success: false })
     expect(await answer).toMatchObject({ kind: 'granted' })
-    const withdraw = { ...begin, kind: 'withdraw', node: 'n', reason: 'abandoned' } as const
-    const elsewhere = await there.engine.apply(withdraw)
+    const cancel = { kind: 'cancel', namespace: 'operation', key: 'r', owner: 'pull:n' } as const
+    const abandon = { ...cancel, reason: 'abandoned' } as const
+    const elsewhere = await there.engine.apply(abandon)
     expect(elsewhere).toMatchObject({ cancelled: false })
-    expect(await here.engine.apply(withdraw)).toMatchObject({ cancelled: true })
+    expect(await here.engine.apply(abandon)).toMatchObject({ cancelled: true })
     expect((await there.engine.read(read)).holders).toEqual([])
   })
 })
