@@ -120,7 +120,8 @@ function succeed(draft: Draft, done: OperationFacts, value: string | undefined):
   if (coordination === 'server' && type === 'pull') {
     resource.addReference({ node, claimByMs: null })
   }
-  if (coordination === 'server' && type === 'delete') resource.clearReferences()
+  const isUnused = type !== 'delete' || resource.referenceCount === 0
+  assert(isUnused, 'a delete runs only while no node references its resource')
   // A delete makes every earlier success forgotten, and any other success an earlier delete.
   resource.forgetWhere((earlier) => (type === 'delete') !== (earlier.type === 'delete'))
   if (coordination === 'mutex') return

@@ -44,13 +44,6 @@ export class ResourceDraft {
     return true
   }
 
-  clearReferences(): void {
-    if (this.referenceCount === 0) return
-    for (const node of this.nodes()) this.#references.set(node, undefined)
-    this.referenceCount = 0
-    this.#change({ kind: 'references-cleared' })
-  }
-
   remembered(type: string): Remembered | undefined {
     return this.#successes.has(type) ? this.#successes.get(type) : this.#view.remembered(type)
   }

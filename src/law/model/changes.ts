@@ -65,10 +65,6 @@ export interface ReferenceDropped {
   readonly node: string
 }
 
-export interface ReferencesCleared {
-  readonly kind: 'references-cleared'
-}
-
 export interface SuccessRemembered {
   readonly kind: 'success-remembered'
   readonly remembered: Remembered
@@ -89,6 +85,5 @@ export type Change =
   | LanePassed
   | ReferenceSet
   | ReferenceDropped
-  | ReferencesCleared
   | SuccessRemembered
   | SuccessForgotten

@@ -100,7 +100,6 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     }),
   }),
   fc.record({ kind: fc.constant('reference-dropped' as const), node: name }),
-  fc.constant({ kind: 'references-cleared' as const }),
   fc.record({
     kind: fc.constant('success-remembered' as const),
     remembered: fc.record({

@@ -35,8 +35,6 @@ function applyChange(state: KeyState, change: Change): KeyState {
       assert(references.length < state.references.length, `${change.node} does not reference it`)
       return { ...state, references }
     }
-    case 'references-cleared':
-      return { ...state, references: [] }
     case 'success-remembered': {
       const { remembered } = change
       const others = state.remembered.filter((entry) => entry.type !== remembered.type)

@@ -26,7 +26,8 @@ const CHANGES = [
   'end-remembered',
   'reference-set',
   'reference-dropped',
-  'references-cleared',
+  /** The number of a kind that is gone. No record was ever written with it. */
+  'unused',
   'success-remembered',
   'success-forgotten',
   /** A `reference-set` that the node has still to claim. */
@@ -105,6 +106,7 @@ export function writeChange(to: RecordWriter, change: Change): void {
 
 export function readChange(from: RecordReader, reckoning: Reckoning): Change {
   const kind = oneOf(CHANGES, from.byte())
+  assert(kind !== 'unused', 'a journal record has a change of no kind')
   switch (kind) {
     case 'hold-set':
       return { kind, hold: readHold(from, reckoning), leaseOnly: false }
@@ -120,8 +122,6 @@ export function readChange(from: RecordReader, reckoning: Reckoning): Change {
     }
     case 'reference-dropped':
       return { kind, node: from.text() }
-    case 'references-cleared':
-      return { kind }
     case 'success-remembered':
       return { kind, remembered: readRemembered(from, reckoning) }
     case 'success-forgotten':

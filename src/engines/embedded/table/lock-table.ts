@@ -193,7 +193,6 @@ export class LockTable implements KnownNames {
         return undefined
       case 'reference-set':
       case 'reference-dropped':
-      case 'references-cleared':
       case 'success-remembered':
       case 'success-forgotten':
         if (state instanceof ResourceState) this.#applyToResource(state, change)
@@ -283,9 +282,6 @@ export class LockTable implements KnownNames {
       case 'reference-dropped':
         this.#dropReference(state, change.node)
         break
-      case 'references-cleared':
-        for (const { node } of [...state.references()]) this.#dropReference(state, node)
-        break
       case 'success-remembered':
         state.remember(change.remembered)
         this.heap.update(state)
@@ -363,7 +359,6 @@ type ResourceChange = Extract<
   Change,
   | { kind: 'reference-set' }
   | { kind: 'reference-dropped' }
-  | { kind: 'references-cleared' }
   | { kind: 'success-remembered' }
   | { kind: 'success-forgotten' }
 >

@@ -75,7 +75,7 @@ export function removeEmpty(
 
 /** What leaves its table. All of a key at once where nothing of it stays. */
 function removalsOf(context: TransactionContext, snapshots: readonly KeySnapshot[]): Statement[] {
-  const emptied = { holds: [] as number[], waiters: [] as number[], refs: [] as number[] }
+  const emptied = { holds: [] as number[], waiters: [] as number[] }
   const statements: Statement[] = []
   const removeOf = (table: TableName, ids: readonly number[]): Statement[] =>
     ids.length === 0 ? [] : [context.dialect.removeAll(table, 'key_id', ids)]
@@ -89,8 +89,7 @@ function removalsOf(context: TransactionContext, snapshots: readonly KeySnapshot
       else
         statements.push(removeFrom('holdfast_waiters', { id, column: 'place', gone: queue.gone }))
     }
-    if (resource.isCleared) emptied.refs.push(id)
-    else if (resource.droppedNodes.size > 0) {
+    if (resource.droppedNodes.size > 0) {
       const gone = resource.droppedNodes
       statements.push(removeFrom('holdfast_refs', { id, column: 'node', gone }))
     }
@@ -102,7 +101,6 @@ function removalsOf(context: TransactionContext, snapshots: readonly KeySnapshot
   return [
     ...removeOf('holdfast_holds', emptied.holds),
     ...removeOf('holdfast_waiters', emptied.waiters),
-    ...removeOf('holdfast_refs', emptied.refs),
     ...statements,
   ]
 }

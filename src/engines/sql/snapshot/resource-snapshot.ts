@@ -2,19 +2,13 @@ import { unreachable } from '../../../law/assert.ts'
 import type {
   ReferenceSet,
   ReferenceDropped,
-  ReferencesCleared,
   SuccessForgotten,
   SuccessRemembered,
 } from '../../../law/model/changes.ts'
 import type { Reference, Remembered } from '../../../law/model/view.ts'
 import { MissingPart } from './missing-part.ts'
 
-export type ResourceChange =
-  | ReferenceSet
-  | ReferenceDropped
-  | ReferencesCleared
-  | SuccessRemembered
-  | SuccessForgotten
+export type ResourceChange = ReferenceSet | ReferenceDropped | SuccessRemembered | SuccessForgotten
 
 /** The references and successes of a resource, as far as they were loaded. */
 export class ResourceSnapshot {
@@ -27,7 +21,6 @@ export class ResourceSnapshot {
   readonly #successes = new Map<string, Remembered>()
   readonly changedNodes: Set<string> = new Set()
   readonly droppedNodes: Set<string> = new Set()
-  isCleared = false
   readonly changedTypes: Set<string> = new Set()
 
   constructor(references: number, successes: number) {
@@ -115,7 +108,6 @@ export class ResourceSnapshot {
   commit(): void {
     this.changedNodes.clear()
     this.droppedNodes.clear()
-    this.isCleared = false
     this.changedTypes.clear()
   }
 
@@ -134,14 +126,6 @@ export class ResourceSnapshot {
         this.referenceCount -= 1
         this.droppedNodes.add(change.node)
         this.changedNodes.delete(change.node)
-        break
-      case 'references-cleared':
-        this.#references.clear()
-        this.takeWhole()
-        this.referenceCount = 0
-        this.isCleared = true
-        this.changedNodes.clear()
-        this.droppedNodes.clear()
         break
       case 'success-remembered':
         this.#successes.set(change.remembered.type, change.remembered)

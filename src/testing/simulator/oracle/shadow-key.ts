@@ -47,7 +47,6 @@ export type Effect =
   | { readonly kind: 'waiter-gone'; readonly waiter: ShadowWaiter; readonly answer: string }
   | { readonly kind: 'reference-set'; readonly reference: Reference }
   | { readonly kind: 'reference-dropped'; readonly node: string }
-  | { readonly kind: 'references-cleared' }
   | { readonly kind: 'success-remembered'; readonly type: string; readonly text: string }
   | { readonly kind: 'success-forgotten'; readonly type: string }
   | {
@@ -153,9 +152,6 @@ export class ShadowKey {
         break
       case 'reference-dropped':
         this.references.delete(effect.node)
-        break
-      case 'references-cleared':
-        this.references.clear()
         break
       case 'success-remembered':
         this.successes.set(effect.type, effect.text)
