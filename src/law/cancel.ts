@@ -127,9 +127,8 @@ export function leave(draft: Draft, { session }: Leave): Decision {
 }
 
 /** No call is held open for the waiter any more; a session still keeps its waiters. */
-export function hangUp(draft: Draft, { owner, requestId }: HangUp): Decision {
-  const waiter =
-    requestId === undefined ? draft.waitersOf(owner)[0] : draft.waiter(owner, requestId)
+export function hangUp(draft: Draft, { owner }: HangUp): Decision {
+  const [waiter] = draft.waitersOf(owner)
   if (waiter === undefined) return draft.decided({ kind: 'refused', code: 'not_holder' })
   return draft.decided(keepPlace(draft, waiter, { isOpen: false }))
 }

@@ -3,6 +3,9 @@ import { LawStory } from './world/law-story.ts'
 
 const SETTINGS = { waiterPatienceMs: 1_000, claimWindowMs: 500 }
 
+const HANG_UP = { kind: 'hang-up', owner: 'pull:n' } as const
+const PLACE = { namespace: 'operation', key: 'a' } as const
+
 function isConnected(story: LawStory, namespace: 'lock' | 'operation'): boolean | undefined {
   return story.state('a', namespace).waiters[0]?.connected
 }
@@ -34,33 +37,25 @@ describe('a waiter with an open call', () => {
     expect(isConnected(story, 'lock')).toBe(true)
   })
 
-  it.each(['lock', 'operation'] as const)(
-    'only asks now and then once the last call has hung up: %s',
-    (namespace) => {
-      const story = new LawStory(SETTINGS)
-      const isLock = namespace === 'lock'
-      if (isLock) story.acquire('x')
-      else story.begin('pull', 'm')
-      if (isLock) story.wait('pull:n', 'write', { requestId: '1' })
-      else story.begin('pull', 'n', { waitMs: 5_000, requestId: '1' })
-      const hangUp = { kind: 'hang-up', owner: 'pull:n', requestId: '1' } as const
-      const place = { namespace, key: 'a' }
-      expect(story.run(hangUp, place)).toEqual({ kind: 'queued', position: 1 })
-      expect(isConnected(story, namespace)).toBe(false)
-      story.pass(1_000, namespace)
-      expect(story.told).toMatchObject([{ owner: 'pull:n', answer: { code: 'abandoned' } }])
-    },
-  )
+  it('only asks now and then once the last call has hung up', () => {
+    const story = new LawStory(SETTINGS)
+    story.begin('pull', 'm')
+    story.begin('pull', 'n', { waitMs: 5_000, requestId: '1' })
+    expect(story.run(HANG_UP, PLACE)).toEqual({ kind: 'queued', position: 1 })
+    expect(isConnected(story, 'operation')).toBe(false)
+    story.pass(1_000, 'operation')
+    expect(story.told).toMatchObject([{ owner: 'pull:n', answer: { code: 'abandoned' } }])
+  })
 
   it('stays connected by its session when the last call has hung up', () => {
     const story = new LawStory(SETTINGS)
     story.session({ kind: 'open-session', session: 's', graceMs: 5_000 })
-    story.acquire('x')
-    story.wait('y', 'write', { requestId: '1', session: 's' })
-    story.run({ kind: 'hang-up', owner: 'y', requestId: '1' })
-    expect(isConnected(story, 'lock')).toBe(true)
-    story.pass(2_000)
-    expect(story.queue()).toEqual(['y'])
+    story.begin('pull', 'm')
+    story.begin('pull', 'n', { waitMs: 5_000, session: 's' })
+    story.run(HANG_UP, PLACE)
+    expect(isConnected(story, 'operation')).toBe(true)
+    story.pass(2_000, 'operation')
+    expect(story.queue('a', 'operation')).toEqual(['pull:n'])
   })
 })
 
@@ -75,10 +70,8 @@ describe('a waiter without an open call', () => {
 
   it('cannot hang up: nobody waits under that name', () => {
     const story = new LawStory(SETTINGS)
-    story.acquire('x')
-    expect(story.run({ kind: 'hang-up', owner: 'y', requestId: '1' })).toMatchObject({
-      code: 'not_holder',
-    })
+    story.begin('pull', 'm')
+    expect(story.run(HANG_UP, PLACE)).toMatchObject({ code: 'not_holder' })
     expect(story.last.changes).toEqual([])
   })
 })

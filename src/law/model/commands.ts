@@ -172,14 +172,12 @@ export interface Leave {
 }
 
 /**
- * Decided when the last call that was held open for a waiter has ended and the waiter keeps its place:
- * from now on it only asks now and then.
+ * Decided when the last call that was held open for an operation has ended and the waiter keeps its place:
+ * from now on it only asks now and then. An owner has one place on a resource, whatever its request ids.
  */
 export interface HangUp {
   readonly kind: 'hang-up'
   readonly owner: string
-  /** Absent for an operation, which has one place whatever its request id. */
-  readonly requestId?: string | undefined
 }
 
 /**

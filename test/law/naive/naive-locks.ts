@@ -238,10 +238,8 @@ export function strangerAnswer(turn: Turn, owner: string): Outcome {
 }
 
 /** Nobody is on the line any more. */
-export function hangUp(turn: Turn, owner: string, id: string | undefined): Outcome {
-  const waiter = turn.key.queue.find(
-    (other) => other.owner === owner && (id === undefined || other.id === id),
-  )
+export function hangUp(turn: Turn, owner: string): Outcome {
+  const waiter = turn.key.queue.find((other) => other.owner === owner)
   if (waiter === undefined) return refused('not_holder')
   waiter.connected = waiter.session !== undefined
   waiter.lease = patienceOf(turn, waiter)

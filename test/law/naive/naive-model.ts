@@ -66,7 +66,7 @@ function answer(turn: Turn, command: KeyCommand, gone: number): Outcome {
     case 'cancel':
       return cancel(turn, command)
     case 'hang-up':
-      return hangUp(turn, command.owner, command.requestId)
+      return hangUp(turn, command.owner)
     case 'entrust':
       return entrust(turn, command.owner, command.requestId)
     case 'begin':

@@ -50,7 +50,7 @@ export function createClaimScope(depth: number): Scope {
       acquireBy(owner, { requestId: mode, mode, waitMs: 100_000, ttlMs: 2_000, detach: true }),
     ),
     acquireBy(owner, { requestId: 'write', waitMs: 100_000, ttlMs: 2_000 }),
-    { kind: 'hang-up', owner, requestId: 'write' },
+    { kind: 'hang-up', owner },
     { kind: 'entrust', owner, requestId: 'write' },
     { kind: 'cancel', key: KEY, owner, requestId: 'write' },
     { kind: 'release', key: KEY, owner },

@@ -62,6 +62,6 @@ function commandsOf(
       { ...cancel, requestId },
     ]),
     { ...cancel, reason: ids.length > 1 ? 'abandoned' : 'cancelled' },
-    { kind: 'hang-up', owner, requestId: ids.at(-1) ?? owner },
+    { kind: 'hang-up', owner },
   ]
 }
