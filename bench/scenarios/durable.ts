@@ -23,6 +23,14 @@ async function openEngineLocker(directory: string): Promise<Locker> {
   return createEngineLocker(await openFileEngine(directory))
 }
 
+const KEEPS_NOTHING = {
+  restore: () => {},
+  replay: () => {},
+  snapshot: () => [],
+  highest: 0,
+  raise: () => {},
+}
+
 /**
  * The ceiling: two records of a cycle appended and synced one after the other, and nothing else. They
  * are those that the engine writes, found by reading them back.
@@ -31,7 +39,7 @@ async function openJournalLocker(directory: string): Promise<Locker> {
   const [acquired, released] = await readRecordsOfOneCycle(directory)
   if (acquired === undefined || released === undefined) throw new Error('a cycle has two records')
   const { Journal, NodeDisk } = await importJournal()
-  const owner = { restore: () => {}, replay: () => {}, snapshot: () => [acquired] }
+  const owner = { ...KEEPS_NOTHING, snapshot: () => [acquired] }
   const journal = await Journal.open(await NodeDisk.open(directory), owner)
   return {
     async cycle(_key, run) {
@@ -51,7 +59,7 @@ async function readRecordsOfOneCycle(directory: string): Promise<Uint8Array[]> {
   const { Journal, NodeDisk } = await importJournal()
   const records: Uint8Array[] = []
   const replay = (record: Uint8Array): void => void records.push(record.slice())
-  const owner = { restore: () => {}, replay, snapshot: () => [] }
+  const owner = { ...KEEPS_NOTHING, replay }
   const journal = await Journal.open(await NodeDisk.open(directory), owner)
   await journal.close()
   return records

@@ -95,6 +95,17 @@ export class TableStore implements JournalOwner {
     }
   }
 
+  /** The highest token of all keys. */
+  get highest(): number {
+    let highest = 0
+    for (const { token } of this.#table.shards) if (token > highest) highest = token
+    return highest
+  }
+
+  raise(above: number): void {
+    for (const shard of this.#table.shards) shard.token = Math.max(shard.token, above)
+  }
+
   *snapshot(): Iterable<Uint8Array> {
     const writer = new RecordWriter()
     writer.byte(TOKENS)

@@ -10,6 +10,8 @@ export interface CommitQueueOptions {
   readonly nextNumber: number
   /** Runs a function when the current turn of the event loop is over. */
   readonly defer: (run: () => void) => void
+  /** Called before each batch is written; it waits for the promise, if there is one. */
+  readonly beforeWrite: () => Promise<void> | null
   /** Called after each batch became durable. */
   readonly onCommitted: () => void
   /** Called once, when a write or a sync has failed. */
@@ -67,6 +69,7 @@ export class CommitQueue {
   #isPumping = false
   #log: LogFile
   #nextNumber: number
+  #durableNumber: number
   #failure: LockError | null = null
   #syncs = 0
   #bytes = 0
@@ -78,11 +81,17 @@ export class CommitQueue {
     this.#options = options
     this.#log = options.log
     this.#nextNumber = options.nextNumber
+    this.#durableNumber = options.nextNumber - 1
   }
 
   /** Number for the next batch that begins. */
   get nextNumber(): number {
     return this.#nextNumber
+  }
+
+  /** Number of the last batch that is durable. */
+  get durableNumber(): number {
+    return this.#durableNumber
   }
 
   get failure(): LockError | null {
@@ -151,11 +160,14 @@ export class CommitQueue {
     }
     const frame = batch.frame.seal()
     try {
+      const covered = this.#options.beforeWrite()
+      if (covered !== null) await covered
       await batch.log.append(frame)
     } catch (error) {
       this.#fail(error)
       return
     }
+    this.#durableNumber = batch.frame.number
     this.#syncs += 1
     this.#bytes += frame.length
     this.#closed.shift()

@@ -24,12 +24,16 @@ export interface FileHeader {
   readonly sequence: number
   readonly firstBatch: number
   readonly salt: number
+  /** Version of the format. New files are in the newest. */
+  readonly version: number
 }
 
 export const FILE_HEADER_BYTES = 40
 
 const MAGIC = Buffer.from('HOLDFAST', 'latin1')
-const VERSION = 1
+/** Version 1 was written without a mark; where a file of version 2 is, there is one. */
+const VERSION = 2
+export const FIRST_VERSION_WITH_MARK = 2
 const KINDS = ['log', 'snapshot'] as const
 const CHECKED_BYTES = FILE_HEADER_BYTES - 4
 
@@ -37,7 +41,7 @@ export function createSalt(): number {
   return randomInt(2 ** 32)
 }
 
-export function encodeFileHeader(header: FileHeader): Buffer {
+export function encodeFileHeader(header: Omit<FileHeader, 'version'>): Buffer {
   const bytes = Buffer.alloc(FILE_HEADER_BYTES)
   MAGIC.copy(bytes)
   bytes.writeUInt32LE(VERSION, 8)
@@ -62,7 +66,7 @@ export function parseFileHeader(bytes: Buffer, name: string): FileHeader {
     throw toDamaged(name, 0, "the file's header cannot be read")
   }
   const version = bytes.readUInt32LE(8)
-  if (version !== VERSION) throw toNewerFormat(name, version)
+  if (version < 1 || version > VERSION) throw toNewerFormat(name, version)
   const kind = KINDS[bytes.readUInt32LE(12) - 1]
   if (kind === undefined) throw toDamaged(name, 0, 'the file is of an unknown kind')
   return {
@@ -70,5 +74,6 @@ export function parseFileHeader(bytes: Buffer, name: string): FileHeader {
     sequence: Number(bytes.readBigUInt64LE(16)),
     firstBatch: Number(bytes.readBigUInt64LE(24)),
     salt: bytes.readUInt32LE(32),
+    version,
   }
 }

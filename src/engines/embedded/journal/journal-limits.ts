@@ -34,6 +34,12 @@ export const PREALLOCATE_BYTES: number = 1024 * 1024
  */
 export const COMPACT_MIN_BYTES: number = 16 * 1024 * 1024
 
+/**
+ * How many tokens may be given out before the mark must be written anew, which costs three syncs. A server that
+ * gives 30,000 tokens of one shard a second writes it once a second; after a crash so many are left out at most.
+ */
+export const NUMBERS_PER_MARK: number = 65_536
+
 /** Recovery reads files through a window of this many bytes, larger only for a larger batch. */
 export const READ_WINDOW_BYTES: number = 1024 * 1024
 

@@ -4,7 +4,8 @@ import { CommitQueue, refusal } from './commit-queue.ts'
 import type { JournalStats } from '../../../engine/queries.ts'
 import type { Disk } from './disk.ts'
 import { createSalt } from './file-header.ts'
-import { COMPACT_MIN_BYTES, PREALLOCATE_BYTES } from './journal-limits.ts'
+import { HighWater } from './high-water.ts'
+import { COMPACT_MIN_BYTES, NUMBERS_PER_MARK, PREALLOCATE_BYTES } from './journal-limits.ts'
 import type { JournalOwner } from './owner/journal-owner.ts'
 import { LogFile } from './log-file.ts'
 import { type Recovered, type RecoverySummary, recover } from './recovery.ts'
@@ -16,6 +17,8 @@ export interface JournalOptions {
   readonly compactMinBytes?: number
   /** How far ahead the log is filled with zeros. Default 1 MiB. */
   readonly preallocateBytes?: number
+  /** How many numbers the owner may give out before the mark is written anew. Default 65,536. */
+  readonly numbersPerMark?: number
   /**
    * Runs a function when the current turn of the event loop is over. Default `setImmediate`, which
    * lets everything run that is ready in this turn and waits for no time to pass.
@@ -28,6 +31,7 @@ export interface JournalOptions {
 const DEFAULTS: Required<JournalOptions> = {
   compactMinBytes: COMPACT_MIN_BYTES,
   preallocateBytes: PREALLOCATE_BYTES,
+  numbersPerMark: NUMBERS_PER_MARK,
   defer: setImmediate,
   createSalt,
 }
@@ -59,6 +63,7 @@ export class Journal {
   readonly #options: Required<JournalOptions>
   readonly #commits: CommitQueue
   readonly #recovered: Recovered
+  readonly #highWater: HighWater
   /** Aborted when compaction must stop, because the journal failed or is being closed. */
   readonly #stop = new AbortController()
   #log: LogFile
@@ -87,11 +92,21 @@ export class Journal {
     this.#olderBytes = recovered.olderBytes
     this.#snapshotBytes = recovered.snapshotBytes
     this.#compactAboveBytes = this.#allowedBytes()
+    this.#highWater = new HighWater(disk, {
+      mark: recovered.mark,
+      numbersPerMark: options.numbersPerMark,
+      highest: () => owner.highest,
+      end: () => ({ log: this.#log.sequence, batch: this.#commits.durableNumber }),
+    })
     this.#commits = new CommitQueue({
       log: recovered.log,
       nextNumber: recovered.nextNumber,
       defer: options.defer,
-      onCommitted: () => this.#compactIfLong(),
+      beforeWrite: () => this.#highWater.cover(),
+      onCommitted: () => {
+        this.#highWater.renewIfDue()
+        this.#compactIfLong()
+      },
       onFailed: () => this.#stop.abort(),
     })
   }
@@ -109,10 +124,10 @@ export class Journal {
   ): Promise<Journal> {
     const all = { ...DEFAULTS, ...options }
     const recovered = await recover(disk, {
-      restore: (chunk) => owner.restore(chunk),
-      replay: (record) => owner.replay(record),
+      owner,
       createSalt: all.createSalt,
       preallocateBytes: all.preallocateBytes,
+      numbersPerMark: all.numbersPerMark,
     })
     return new Journal(disk, owner, { options: all, recovered })
   }
@@ -159,8 +174,10 @@ export class Journal {
     this.#stop.abort()
     await this.#compaction
     const { endsClosed, nextNumber } = this.#recovered
-    const isMarked = endsClosed && this.#commits.nextNumber === nextNumber
-    if (!isMarked) await this.#commits.appendEmpty().catch(() => {})
+    const endsEmpty = endsClosed && this.#commits.nextNumber === nextNumber
+    if (!endsEmpty) await this.#commits.appendEmpty().catch(() => {})
+    // Without the mark of a proper end the next opening goes on as after a crash.
+    if (this.#commits.failure === null) await this.#highWater.close().catch(() => {})
     await this.#log.close()
   }
 
@@ -209,6 +226,7 @@ export class Journal {
     this.#olderBytes = 0
     this.#compactAboveBytes = this.#allowedBytes()
     await removeOutdated(this.#disk, sequence)
+    await this.#highWater.renew()
   }
 
   /** Takes the owner's state and leads later records to `next`, in one step; then waits for the rest. */

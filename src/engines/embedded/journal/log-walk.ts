@@ -5,8 +5,8 @@ import { toDamaged } from './journal-errors.ts'
 import { journalFileName } from './journal-file-names.ts'
 import { LogFile } from './log-file.ts'
 
-/** Where a batch was cut off because its write was never finished. */
-export interface TornBatch {
+/** A place in a log: where a batch was cut off because its write was never finished, or where the log ends. */
+export interface LogPlace {
   readonly file: string
   readonly offset: number
 }
@@ -34,7 +34,7 @@ export class LogWalk {
   readonly #replay: (record: Uint8Array) => void
   readonly #logs: WalkedLog[] = []
   #lastFrame: FramePlace | null = null
-  #cut: TornBatch | null = null
+  #cut: LogPlace | null = null
   #expected: number
   #records = 0
   #framesBytes = 0
@@ -60,13 +60,24 @@ export class LogWalk {
     return this.#framesBytes
   }
 
+  /** Where the frames end that were read, or null when there is no log. */
+  get end(): LogPlace | null {
+    const last = this.#logs.at(-1)
+    return last === undefined ? null : { file: last.name, offset: last.end }
+  }
+
+  /** The newest format among the logs, or 0 when there is none. */
+  get newestVersion(): number {
+    return Math.max(0, ...this.#logs.map(({ header }) => header.version))
+  }
+
   /** Whether the last frame is an empty one, or there is none. */
   get endsClosed(): boolean {
     return this.#endsClosed
   }
 
   /** What `repair` cut off. */
-  get cut(): TornBatch | null {
+  get cut(): LogPlace | null {
     return this.#cut
   }
 

@@ -77,6 +77,7 @@ async function writeFrames(file: DiskFile, plan: SnapshotPlan): Promise<number> 
 export interface SnapshotRead {
   readonly firstBatch: number
   readonly sizeBytes: number
+  readonly version: number
 }
 
 /** Reads a snapshot and hands over its chunks in order. */
@@ -106,7 +107,7 @@ export async function readSnapshot(
     if (offset !== reader.size) {
       throw toDamaged(name, offset, 'the snapshot goes on after its end')
     }
-    return { firstBatch: header.firstBatch, sizeBytes: reader.size }
+    return { ...header, sizeBytes: reader.size }
   } finally {
     await file.close()
   }

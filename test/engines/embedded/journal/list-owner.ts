@@ -7,6 +7,11 @@ import type { JournalOwner } from '../../../../src/engines/embedded/journal/owne
 export class ListOwner implements JournalOwner {
   readonly list: string[] = []
 
+  /** It gives out no numbers. */
+  readonly highest: number = 0
+
+  raise(): void {}
+
   push(text: string): void {
     this.list.push(text)
   }

@@ -93,7 +93,8 @@ describe('a directory of the file system', () => {
       await journal.append(Buffer.from('record'))
       await journal.close()
     }
-    expect((await readdir(directory)).sort()).toEqual(['log-0000000001', 'notes.tmp', 'owner'])
+    const names = ['log-0000000001', 'mark', 'notes.tmp', 'owner']
+    expect((await readdir(directory)).sort()).toEqual(names)
   })
 })
 

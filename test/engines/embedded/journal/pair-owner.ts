@@ -23,6 +23,13 @@ export class PairOwner implements JournalOwner {
     return texts
   }
 
+  /** Records are numbers, which go on from the last one that is there. */
+  get highest(): number {
+    return Math.max(...this.#cells)
+  }
+
+  raise(): void {}
+
   push(text: string): void {
     this.#set(Number(text))
   }

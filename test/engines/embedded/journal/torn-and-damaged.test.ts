@@ -13,9 +13,10 @@ const OPTIONS = { preallocateBytes: 0 }
 /** Thousands of recoveries take seconds, and more on a busy machine. */
 const SLOW = { timeout: 120_000 }
 
-/** A log as its writer left it, and where each of its batches ends. */
+/** A log and its mark as their writer left them, and where each of the batches ends. */
 interface Sample {
   readonly log: Buffer
+  readonly mark: Buffer
   readonly batches: readonly { readonly end: number; readonly records: readonly string[] }[]
 }
 
@@ -33,16 +34,17 @@ async function createSample(ending: 'kill' | 'close'): Promise<Sample> {
   }
   if (ending === 'close') await journal.close()
   else disk.kill()
-  return { log: disk.contents(LOG), batches }
+  return { log: disk.contents(LOG), mark: disk.contents('mark'), batches }
 }
 
 function recordsUpTo(sample: Sample, end: number): string[] {
   return sample.batches.filter((batch) => batch.end <= end).flatMap((batch) => batch.records)
 }
 
-function diskWith(log: Uint8Array): SimulatedDisk {
+function diskWith(log: Uint8Array, { mark }: Sample): SimulatedDisk {
   const disk = new SimulatedDisk({ random: new Random('reopened') })
   disk.put(LOG, log)
+  disk.put('mark', mark)
   return disk
 }
 
@@ -76,14 +78,14 @@ describe('a log that ends too early', SLOW, () => {
 
   it('recovers to its whole batches when it is cut at any byte', async () => {
     for (let cut = HEADER_BYTES; cut <= sample.log.length; cut++) {
-      const { list } = await recoverFrom(diskWith(sample.log.subarray(0, cut)))
+      const { list } = await recoverFrom(diskWith(sample.log.subarray(0, cut), sample))
       expect(list).toEqual(recordsUpTo(sample, cut))
     }
   })
 
   it('goes on from a cut with appends that survive the next loss of power', async () => {
     for (let cut = HEADER_BYTES; cut <= sample.log.length; cut += 7) {
-      await expectUsable(diskWith(sample.log.subarray(0, cut)), recordsUpTo(sample, cut))
+      await expectUsable(diskWith(sample.log.subarray(0, cut), sample), recordsUpTo(sample, cut))
     }
   })
 
@@ -91,7 +93,7 @@ describe('a log that ends too early', SLOW, () => {
     for (let cut = HEADER_BYTES; cut < sample.log.length; cut += 3) {
       const log = Buffer.alloc(sample.log.length + 1000)
       sample.log.copy(log, 0, 0, cut)
-      const { list } = await recoverFrom(diskWith(log))
+      const { list } = await recoverFrom(diskWith(log, sample))
       // A batch whose last bytes are zeros anyway is whole in spite of the cut.
       const whole = sample.batches.filter(({ end }) =>
         log.subarray(0, end).equals(sample.log.subarray(0, end)),
@@ -102,13 +104,15 @@ describe('a log that ends too early', SLOW, () => {
 
   it('says where it was cut', async () => {
     const [first] = sample.batches
-    const { journal } = await recoverFrom(diskWith(sample.log.subarray(0, (first?.end ?? 0) + 9)))
+    const { journal } = await recoverFrom(
+      diskWith(sample.log.subarray(0, (first?.end ?? 0) + 9), sample),
+    )
     expect(journal.recovery.cut).toEqual({ file: LOG, offset: first?.end })
   })
 
   it('is refused when not even its header is there, because that was durable', async () => {
     for (let cut = 0; cut < HEADER_BYTES; cut++) {
-      const opening = recoverFrom(diskWith(sample.log.subarray(0, cut)))
+      const opening = recoverFrom(diskWith(sample.log.subarray(0, cut), sample))
       await expect(opening).rejects.toMatchObject({
         code: 'LOCK_STORAGE_DAMAGED',
         details: { offset: 0 },
@@ -123,7 +127,7 @@ describe('a log that ends too early', SLOW, () => {
       const log = Buffer.from(sample.log)
       const from = random.int(start, log.length - 1)
       log.fill(0, from, random.int(from + 1, log.length))
-      const { list } = await recoverFrom(diskWith(log))
+      const { list } = await recoverFrom(diskWith(log, sample))
       const isWhole = log.equals(sample.log)
       expect(list).toEqual(recordsUpTo(sample, isWhole ? log.length : start))
     }
@@ -133,28 +137,30 @@ describe('a log that ends too early', SLOW, () => {
     const other = await createSample('kill')
     const start = sample.batches[6]?.end ?? 0
     const stale = Buffer.concat([sample.log.subarray(0, start), other.log.subarray(start)])
-    await expectUsable(diskWith(stale), recordsUpTo(sample, start))
+    await expectUsable(diskWith(stale, sample), recordsUpTo(sample, start))
   })
 })
 
 describe('a log of another version', () => {
   it('is refused with its version, and not taken for damage', async () => {
-    const { log } = await createSample('close')
-    log.writeUInt32LE(2, 8)
+    const sample = await createSample('close')
+    const { log } = sample
+    log.writeUInt32LE(3, 8)
     log.writeUInt32LE(new RunningChecksum(0).update(log, 0, HEADER_BYTES - 4), HEADER_BYTES - 4)
-    const failure = await recoverFrom(diskWith(log)).catch((error: unknown) => error)
-    expect(failure).toMatchObject({ code: 'LOCK_STORAGE_NEWER', details: { version: 2 } })
+    const failure = await recoverFrom(diskWith(log, sample)).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ code: 'LOCK_STORAGE_NEWER', details: { version: 3 } })
   })
 })
 
 describe('a log with one bit flipped', SLOW, () => {
   it('is refused with a message that says where and what to do', async () => {
-    const { log, batches } = await createSample('kill')
+    const sample = await createSample('kill')
+    const { log, batches } = sample
     const at = batches[3]?.end ?? 0
     log.writeUInt8(log.readUInt8(at + 30) ^ 1, at + 30)
     const message = new RegExp(`damaged in ${LOG} at byte ${at}: batch 5 .* backup`)
-    await expect(recoverFrom(diskWith(log))).rejects.toThrow(message)
-    await expect(recoverFrom(diskWith(log))).rejects.toMatchObject({
+    await expect(recoverFrom(diskWith(log, sample))).rejects.toThrow(message)
+    await expect(recoverFrom(diskWith(log, sample))).rejects.toMatchObject({
       details: { file: LOG, offset: at },
     })
   })
@@ -167,7 +173,7 @@ describe('a log with one bit flipped', SLOW, () => {
     const at = bit >> 3
     log.writeUInt8(log.readUInt8(at) ^ (1 << (bit & 7)), at)
     try {
-      return recoveredTo((await recoverFrom(diskWith(log))).list)
+      return recoveredTo((await recoverFrom(diskWith(log, sample))).list)
     } catch (error) {
       if (!isLockError(error, 'LOCK_STORAGE_DAMAGED') || error.details['file'] !== LOG) throw error
       return refusedAt(error.details['offset'] as number)
@@ -177,7 +183,8 @@ describe('a log with one bit flipped', SLOW, () => {
   function expected(sample: Sample, at: number, ending: 'kill' | 'close'): string {
     if (at < HEADER_BYTES) return refusedAt(0)
     const last = sample.batches.at(-1)?.end ?? 0
-    if (at >= last) return recoveredTo(recordsUpTo(sample, last))
+    // Behind the last batch lies the one that closes the log.
+    if (at >= last) return refusedAt(last)
     const index = sample.batches.findIndex((batch) => at < batch.end)
     const start = sample.batches[index - 1]?.end ?? HEADER_BYTES
     const isInDoubt = ending === 'kill' && index === sample.batches.length - 1
