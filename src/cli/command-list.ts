@@ -45,6 +45,11 @@ export const COMMANDS: readonly ListedCommand[] = [
     load: async () => (await import('./commands/release-command.ts')).releaseCommand,
   },
   {
+    name: 'repair',
+    summary: 'make a damaged data directory usable again',
+    load: async () => (await import('./commands/repair-command.ts')).repairCommand,
+  },
+  {
     name: 'bench',
     summary: 'measure a server for a few seconds',
     load: async () => (await import('./commands/bench-command.ts')).benchCommand,

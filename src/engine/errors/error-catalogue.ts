@@ -150,7 +150,8 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry>> = Object.f
   LOCK_STORAGE_DAMAGED: {
     class: 'InternalError',
     retryable: false,
-    meaning: 'The journal is damaged where it had been acknowledged; it says where.',
+    meaning:
+      'The journal is damaged where it had been acknowledged, or has lost its end; it says where, and how to go on without what was lost.',
   },
   LOCK_STORAGE_NEWER: {
     class: 'UnavailableError',

@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises'
 import type { Capabilities } from '../../engine/capabilities.ts'
 import type { LockEngine } from '../../engine/engine.ts'
 import { toInvalidArgument } from '../../engine/errors/engine-errors.ts'
@@ -12,9 +13,10 @@ import { SystemClock } from '../../time/system-clock.ts'
 import { HoldHistory } from './history/hold-history.ts'
 import { claimDirectory } from './journal/owner/claim-directory.ts'
 import type { Disk } from './journal/disk.ts'
-import { toStorageFailed } from './journal/journal-errors.ts'
+import { nameDirectory, toStorageFailed } from './journal/journal-errors.ts'
 import { Journal, type JournalOptions } from './journal/journal.ts'
 import { NodeDisk } from './journal/node-disk.ts'
+import { type Repair, repairJournal } from './journal/repair.ts'
 import { LockTable } from './table/lock-table.ts'
 import { RecoveryClock } from './recovery-clock.ts'
 import { TableEngine } from './table-engine.ts'
@@ -66,6 +68,7 @@ export async function openFileEngine(
       throw error
     }
   } catch (error) {
+    if (isLockError(error, 'LOCK_STORAGE_DAMAGED')) throw nameDirectory(error, directory)
     throw isLockError(error) ? error : toStorageFailed(error, { applied: 'no' })
   }
 }
@@ -85,6 +88,39 @@ export async function openStoredEngine(
   const capabilities = capabilitiesOf(table, { durable: true, history: history !== undefined })
   const storage = { journal, store }
   return new TableEngine({ table, clock, capabilities, storage, history, onClosed })
+}
+
+/** What a repair of a data directory did, and what it kept. */
+export interface DirectoryRepair {
+  readonly repair: Repair
+  /** How many holds and sessions there are now. */
+  readonly holds: number
+  readonly sessions: number
+}
+
+/**
+ * Makes the data directory of a stopped engine usable again after damage, at the price of what cannot be read;
+ * `repairJournal` says how. An intact one stays as it is.
+ */
+export async function repairDirectory(directory: string): Promise<DirectoryRepair> {
+  let table = createTable({})
+  const createStore = (): TableStore => {
+    table = createTable({})
+    return new TableStore(table, () => 0)
+  }
+  try {
+    await access(directory)
+    const disk = await NodeDisk.open(directory)
+    const claim = await claimDirectory(directory)
+    try {
+      const repair = await repairJournal(disk, createStore)
+      return { repair, holds: table.holdCount, sessions: table.sessions.size }
+    } finally {
+      await claim.release()
+    }
+  } catch (error) {
+    throw isLockError(error) ? error : toStorageFailed(error, { applied: 'no' })
+  }
 }
 
 function createTable(options: EmbeddedOptions): LockTable {

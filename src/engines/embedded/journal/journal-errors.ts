@@ -2,9 +2,10 @@ import { createError, type LockError } from '../../../engine/errors/errors.ts'
 
 /** What the journal throws, in the codes of the public catalogue. */
 
+const REPAIR = 'holdfast repair DIR'
 const WHAT_TO_DO =
   'Nothing was changed. Put lost files back, restore the directory from a backup, ' +
-  'or accept the loss with "holdfast repair DIR"'
+  `or accept the loss with "${REPAIR}"`
 
 /**
  * The files do not say what was acknowledged, so recovery refuses to guess. `offset` is the first byte of
@@ -12,24 +13,13 @@ const WHAT_TO_DO =
  */
 export function toDamaged(file: string, offset: number, found: string): LockError {
   const message = `The journal is damaged in ${file} at byte ${offset}: ${found}. ${WHAT_TO_DO}.`
-  return createError('LOCK_STORAGE_DAMAGED', message, { details: { file, offset } })
+  return createError('LOCK_STORAGE_DAMAGED', message, { details: { file, offset, found } })
 }
 
-/** Where a log ends, and how far it went once. */
-export interface LostEnd {
-  readonly file: string
-  readonly offset: number
-  readonly foundBatch: number
-  readonly expectedBatch: number
-}
-
-/** The log ends before its mark: whole batches that were acknowledged are gone. */
-export function toEndLost(lost: LostEnd): LockError {
-  const { file, offset, foundBatch, expectedBatch } = lost
-  const message =
-    `The journal has lost its end: ${file} ends at byte ${offset} with batch ${foundBatch}, ` +
-    `and batch ${expectedBatch} was acknowledged. ${WHAT_TO_DO}.`
-  return createError('LOCK_STORAGE_DAMAGED', message, { details: { ...lost } })
+/** The same error with the directory in the command that it names. */
+export function nameDirectory(error: LockError, directory: string): LockError {
+  const message = error.message.replace(REPAIR, `holdfast repair ${directory}`)
+  return createError('LOCK_STORAGE_DAMAGED', message, { details: error.details })
 }
 
 /** A file was written in a format that this version does not know, most likely by a newer one. */

@@ -40,6 +40,12 @@ export const COMPACT_MIN_BYTES: number = 16 * 1024 * 1024
  */
 export const NUMBERS_PER_MARK: number = 65_536
 
+/**
+ * How many tokens a repair leaves out where no mark says how far they went: more than were ever given out behind
+ * what can be read, which would take four months at 100,000 a second.
+ */
+export const NUMBERS_WHERE_MARK_IS_LOST: number = 2 ** 40
+
 /** Recovery reads files through a window of this many bytes, larger only for a larger batch. */
 export const READ_WINDOW_BYTES: number = 1024 * 1024
 

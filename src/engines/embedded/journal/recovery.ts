@@ -1,6 +1,6 @@
 import type { Disk } from './disk.ts'
 import { FIRST_VERSION_WITH_MARK } from './file-header.ts'
-import { toDamaged, toEndLost } from './journal-errors.ts'
+import { toDamaged } from './journal-errors.ts'
 import {
   type JournalFileNames,
   journalFileName,
@@ -8,7 +8,7 @@ import {
 } from './journal-file-names.ts'
 import { LogFile } from './log-file.ts'
 import { LogWalk, type LogPlace } from './log-walk.ts'
-import { type Mark, MARK_FILE_NAME, readMark, writeMark } from './mark-file.ts'
+import { type Mark, MARK_FILE_NAME, readMark, writeMark } from './mark/mark-file.ts'
 import type { JournalOwner } from './owner/journal-owner.ts'
 import { removeOutdated } from './remove-outdated.ts'
 import { readSnapshot } from './snapshot-file.ts'
@@ -30,7 +30,7 @@ import { readSnapshot } from './snapshot-file.ts'
  * off. Records inside a torn batch cannot be mistaken for a frame: a frame is recognised by a
  * checksum that is seeded with the file's random salt.
  *
- * The mark (`mark-file.ts`) says where the log ended at an earlier moment, or exactly when the journal was
+ * The mark (`mark/mark-file.ts`) says where the log ended at an earlier moment, or exactly when the journal was
  * closed. A log that ends before it has lost its end, and is refused. A log of which more was expected, but
  * that ends behind an open mark, is taken for the log of a process that was killed: its numbers go on above
  * the ceiling of the mark.
@@ -150,7 +150,8 @@ function checkEnd({ walk, mark, newestVersion }: Reading, highest: number): void
   const foundBatch = walk.expected - 1
   if (foundBatch < mark.batch) {
     const place = walk.end ?? { file: journalFileName('log', mark.log), offset: 0 }
-    throw toEndLost({ ...place, foundBatch, expectedBatch: mark.batch })
+    const found = `the log ends there with batch ${foundBatch}, and batch ${mark.batch} was acknowledged`
+    throw toDamaged(place.file, place.offset, found)
   }
   const isBehind = mark.isClosed && foundBatch > mark.batch
   if (isBehind || highest > mark.ceiling) {

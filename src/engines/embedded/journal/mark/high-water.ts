@@ -1,4 +1,4 @@
-import type { Disk } from './disk.ts'
+import type { Disk } from '../disk.ts'
 import { type Mark, writeMark } from './mark-file.ts'
 
 export interface HighWaterOptions {

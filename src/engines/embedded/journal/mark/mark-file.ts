@@ -1,7 +1,7 @@
-import type { Disk } from './disk.ts'
-import { toDamaged, toNewerFormat } from './journal-errors.ts'
-import { temporaryName } from './journal-file-names.ts'
-import { RunningChecksum } from './running-checksum.ts'
+import type { Disk } from '../disk.ts'
+import { toDamaged, toNewerFormat } from '../journal-errors.ts'
+import { temporaryName } from '../journal-file-names.ts'
+import { RunningChecksum } from '../running-checksum.ts'
 
 /**
  * Where the journal ended, kept apart from the log, so that a log which has lost its end is told from one
