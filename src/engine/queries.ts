@@ -185,6 +185,8 @@ export interface JournalStats {
   readonly compactionFailures: number
   /** What the last such failure said; absent when there was none. */
   readonly lastCompactionError?: string | undefined
+  /** Why changes are refused for now, where the disk is full; absent otherwise. */
+  readonly full?: string | undefined
 }
 
 /** How a hold in the history ended. A grant that was undone before anyone took it is not in there. */

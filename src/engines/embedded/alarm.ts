@@ -45,6 +45,13 @@ export class Alarm {
     else this.#timer?.unref()
   }
 
+  /** It runs again after a stop. */
+  restart(): void {
+    this.#isStopped = false
+    this.#atMs = Number.POSITIVE_INFINITY
+    this.set()
+  }
+
   stop(): void {
     this.#isStopped = true
     this.#timer?.cancel()

@@ -86,7 +86,7 @@ export async function openStoredEngine(
   const history = options.history === true ? await HoldHistory.open(disk, clock) : undefined
   clock.start()
   const capabilities = capabilitiesOf(table, { durable: true, history: history !== undefined })
-  const storage = { journal, store }
+  const storage = { journal, store, clock }
   return new TableEngine({ table, clock, capabilities, storage, history, onClosed })
 }
 

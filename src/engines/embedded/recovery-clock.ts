@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../time/clock.ts'
 
 /**
- * A clock that stands still while a journal is read. Every lease that comes back starts anew when it is
+ * A clock that stands still while a journal is read, and while it cannot be written. Every lease that comes back starts anew when it is
  * read, and reading a long journal from a slow disk may take longer than a lease: what was read first must
  * not be over before anyone can be answered.
  */
@@ -22,6 +22,11 @@ export class RecoveryClock implements Clock {
   start(): void {
     this.#behindMs = Math.floor(this.#clock.nowMs()) - this.nowMs()
     this.#standsAtMs = undefined
+  }
+
+  /** It stands still again, until `start`. */
+  stop(): void {
+    this.#standsAtMs = Math.floor(this.nowMs())
   }
 
   nowMs(): number {

@@ -25,7 +25,12 @@ import type { Namespace } from '../../law/model/view.ts'
 import { decideSession } from '../../law/sessions.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
 import { isToldOf, OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
-import { isHeldOpen, nameOfPlace, type WaitingCommand } from '../../engine/waits/waiting-command.ts'
+import {
+  isHeldOpen,
+  nameOfPlace,
+  toWithdrawal,
+  type WaitingCommand,
+} from '../../engine/waits/waiting-command.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { HoldHistory } from './history/hold-history.ts'
 import type { KeyState } from './table/key-state.ts'
@@ -36,6 +41,8 @@ import type { TableStore } from './table-store.ts'
 import type { Journal } from './journal/journal.ts'
 import { Alarm } from './alarm.ts'
 import { Expiry } from './expiry.ts'
+import { FullDisk } from './full-disk.ts'
+import type { RecoveryClock } from './recovery-clock.ts'
 import type { WaiterRecord } from './table/waiter-record.ts'
 
 export interface TableEngineParts {
@@ -43,11 +50,18 @@ export interface TableEngineParts {
   readonly clock: Clock
   readonly capabilities: Capabilities
   /** Absent for an engine that keeps nothing. */
-  readonly storage?: { readonly journal: Journal; readonly store: TableStore } | undefined
+  readonly storage?: TableStorage | undefined
   /** Absent where nobody is to ask for it. */
   readonly history?: HoldHistory | undefined
   /** Called once the engine is closed, to give back what it was opened with. */
   readonly onClosed?: (() => Promise<void>) | undefined
+}
+
+/** Where the table is kept; its clock is the one of the engine. */
+export interface TableStorage {
+  readonly journal: Journal
+  readonly store: TableStore
+  readonly clock: RecoveryClock
 }
 
 /** The events of one decision, and the time of day at which it was made. */
@@ -84,6 +98,9 @@ export class TableEngine implements LockEngine {
   #untold: Untold[] = []
   readonly #history: HoldHistory | undefined
   readonly #onClosed: (() => Promise<void>) | undefined
+  readonly #fullDisk: FullDisk | undefined
+  /** Requests whose calls were ended because the disk was full; they leave the queue when it has room. */
+  #abandoned: WaitingCommand[] = []
   #failure: LockError | undefined
   #closing: Promise<void> | undefined
 
@@ -116,6 +133,7 @@ export class TableEngine implements LockEngine {
       settled: (waiter, answer) => this.#settle(waiter, answer),
       sessionEnded: (id) => this.#append(storage?.store.recordOfSessionEnd(id)),
     }
+    this.#fullDisk = storage && this.#watchDisk(storage)
     this.#alarm.set()
   }
 
@@ -129,8 +147,8 @@ export class TableEngine implements LockEngine {
   #decide(command: Command, options: ApplyOptions | undefined): Outcome | Promise<Outcome> {
     const problem = problemWith(command, this.#table)
     if (problem !== undefined) return Promise.reject(toInvalidArgument(command, problem))
-    const stopped = this.#stopped()
-    if (stopped !== undefined) return Promise.reject(stopped)
+    const refused = this.#stopped() ?? this.#fullDisk?.error
+    if (refused !== undefined) return Promise.reject(refused)
     if (options?.signal?.aborted) return Promise.reject(toAborted(command, options.signal))
     try {
       const outcome = this.#run(command, this.#nowMs())
@@ -237,7 +255,8 @@ export class TableEngine implements LockEngine {
         for (const { events, atMs } of untold) this.#watchers.tell(events, atMs)
       },
       (error: unknown) => {
-        this.#fail(this.#journal?.failure ?? toDefect({ kind: 'append' }, error))
+        const isKept = this.#fullDisk?.error !== undefined
+        if (!isKept) this.#fail(this.#journal?.failure ?? toDefect({ kind: 'append' }, error))
         throw error
       },
     )
@@ -249,6 +268,8 @@ export class TableEngine implements LockEngine {
 
   /** What is decided for a request while its call is held open. */
   #step(request: WaitingCommand, step: WaitStep): Outcome | Promise<Outcome> {
+    const refused = this.#fullDisk?.error
+    if (refused !== undefined) return Promise.reject(refused)
     const table = this.#table
     const state =
       request.kind === 'acquire' ? table.lock(request.key) : table.resource(request.resource)
@@ -278,7 +299,7 @@ export class TableEngine implements LockEngine {
     const stopped = this.#stopped()
     if (stopped !== undefined) return Promise.reject(stopped)
     const nowMs = this.#nowMs()
-    this.#expire(query, nowMs)
+    if (this.#fullDisk?.error === undefined) this.#expire(query, nowMs)
     return Promise.resolve(this.#whenDurable(this.#reply(query, nowMs) as ReplyOf<Q>))
   }
 
@@ -306,12 +327,40 @@ export class TableEngine implements LockEngine {
 
   async #close(): Promise<void> {
     this.#alarm.stop()
+    this.#fullDisk?.stop()
     this.#expiry.stop(toClosed())
     this.#waits.rejectAll(toClosed())
     await this.#journal?.close()
     await this.#history?.close()
     this.#watchers.clear()
     await this.#onClosed?.()
+  }
+
+  #watchDisk({ journal, clock }: TableStorage): FullDisk {
+    return new FullDisk({
+      journal,
+      clock,
+      onFull: (error) => this.#onFull(error),
+      onRoom: () => this.#onRoom(),
+      onFailed: (error) => this.#fail(error),
+    })
+  }
+
+  /** No answer waits for the disk any more: who changed something last is told by the journal. */
+  #onFull(error: LockError): void {
+    this.#alarm.stop()
+    this.#durable = undefined
+    this.#abandoned = this.#waits.all().map(({ command }) => command)
+    this.#waits.rejectAll(error)
+  }
+
+  #onRoom(): void {
+    // Events of what was decided last were dropped with the answers.
+    this.#watchers.tellReset(this.#clock.wallMs())
+    for (const command of this.#abandoned.splice(0)) {
+      void this.#step(command, toWithdrawal(command, 'abandoned'))
+    }
+    this.#alarm.restart()
   }
 
   /** Whole milliseconds: leases are kept to one, and small integers are cheap to keep by the million. */

@@ -268,7 +268,7 @@ function isEndOfHold(command: Command, outcome: Outcome): boolean {
 /** Files of the server, which a failing disk names, and machines beside it are no client's business. */
 function forClients(reply: StatsReply): StatsReply {
   const { differences: _, events: __, ...stats } = reply
-  if (stats.journal?.lastCompactionError === undefined) return stats
-  const { lastCompactionError: ___, ...journal } = stats.journal
+  if (stats.journal === undefined) return stats
+  const { lastCompactionError: ___, full: ____, ...journal } = stats.journal
   return { ...stats, journal }
 }

@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client'
-import type { JournalStats, StatsReply } from '../../engine/queries.ts'
+import type { StatsReply } from '../../engine/queries.ts'
 import type { ServerContext } from '../server-context.ts'
 
 type Present = Pick<
@@ -18,7 +18,7 @@ const STATS = [
 const JOURNAL: readonly (readonly [
   name: string,
   help: string,
-  of: Exclude<keyof JournalStats, 'lastCompactionError'>,
+  of: 'syncs' | 'bytes' | 'compactionFailures',
 ])[] = [
   ['syncs', 'Batches that were written to the journal and synced.', 'syncs'],
   ['written_bytes', 'Bytes of those batches.', 'bytes'],
@@ -49,6 +49,9 @@ export class PresentMetrics {
       'differing_servers',
       'Live servers on the same engine that decide by other settings than this one.',
       async () => (await this.#read()).differences?.length ?? 0,
+    )
+    gauge('disk_full', 'Whether changes are refused because the disk is full: 1 or 0.', async () =>
+      (await this.#read()).journal?.full === undefined ? 0 : 1,
     )
     gauge('streams', 'Open event streams.', () => streams.size)
     gauge('held_requests', 'HTTP requests that are held open.', () => held.size)

@@ -1,3 +1,4 @@
+import { createError } from '../../engine/errors/errors.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { createRoute, type Route } from '../http/route.ts'
 import { answer } from '../openapi/schema-words.ts'
@@ -18,7 +19,7 @@ export const HEALTH_ROUTES: readonly Route[] = [
     method: 'GET',
     path: '/readyz',
     access: 'open',
-    summary: 'Whether the engine answers.',
+    summary: 'Whether the engine answers and takes changes.',
     answers: { 200: answer('It does.', 'Health') },
     handle: sayReady,
   }),
@@ -33,9 +34,14 @@ export const HEALTH_ROUTES: readonly Route[] = [
   }),
 ]
 
-/** Whether the engine answers; what it throws is the 503 that every route gives. */
+/** Whether the engine answers and takes changes; what is thrown is the 503 that every route gives. */
 async function sayReady(exchange: Exchange): Promise<void> {
-  await exchange.context.engine.read({ kind: 'inspect', key: 'readyz' })
+  const { engine } = exchange.context
+  await engine.read({ kind: 'inspect', key: 'readyz' })
+  // Only an engine with a disk of its own can be full, and only such a one counts at no cost.
+  const stats = engine.capabilities.shared ? undefined : await engine.read({ kind: 'stats' })
+  const full = stats?.journal?.full
+  if (full !== undefined) throw createError('LOCK_STORAGE_FAILED', full)
   exchange.send(200, { status: 'ready' })
 }
 

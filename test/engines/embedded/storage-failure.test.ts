@@ -35,21 +35,25 @@ describe.each(['ENOSPC', 'EIO'] as const)('when the disk says %s', (code) => {
     await engine.close()
   })
 
-  it('the engine does not pretend afterwards, even when the disk works again', async () => {
-    const { trouble, engine } = await openFailing()
-    await engine.apply(acquire('kept', 'a'))
-    const waiting = Promise.resolve(
-      engine.apply({ ...acquire('kept', 'b'), waitMs: 60_000 }),
-    ).catch((error: unknown) => error)
-    trouble.isOn = true
-    await expect(engine.apply(acquire('lost', 'c'))).rejects.toThrow(code)
-    trouble.isOn = false
-    expect(await waiting).toMatchObject({ code: 'LOCK_STORAGE_FAILED' })
-    const refusal = { code: 'LOCK_STORAGE_FAILED', applied: 'no' }
-    await expect(engine.apply(acquire('more', 'd'))).rejects.toMatchObject(refusal)
-    await expect(engine.read({ kind: 'stats' })).rejects.toMatchObject(refusal)
-    await engine.close()
-  })
+  it.runIf(code === 'EIO')(
+    'the engine does not pretend afterwards, even when the disk works again',
+    async () => {
+      const { trouble, engine } = await openFailing()
+      await engine.apply(acquire('kept', 'a'))
+      const waiting = Promise.resolve(
+        engine.apply({ ...acquire('kept', 'b'), waitMs: 60_000 }),
+      ).catch((error: unknown) => error)
+      trouble.isOn = true
+      await expect(engine.apply(acquire('lost', 'c'))).rejects.toThrow(code)
+      trouble.isOn = false
+      expect(await waiting).toMatchObject({ code: 'LOCK_STORAGE_FAILED' })
+      const message = expect.stringMatching(/not known: restart/)
+      const refusal = { code: 'LOCK_STORAGE_FAILED', applied: 'no', message }
+      await expect(engine.apply(acquire('more', 'd'))).rejects.toMatchObject(refusal)
+      await expect(engine.read({ kind: 'stats' })).rejects.toMatchObject(refusal)
+      await engine.close()
+    },
+  )
 
   it('opening again shows everything that was acknowledged', async () => {
     const { trouble, disk, engine, open } = await openFailing()
@@ -64,5 +68,104 @@ describe.each(['ENOSPC', 'EIO'] as const)('when the disk says %s', (code) => {
     expect(holders).toMatchObject([{ owner: 'a', token: 'token' in granted && granted.token }])
     expect(await again.apply(acquire('more', 'd'))).toMatchObject({ kind: 'granted' })
     await again.close()
+  })
+})
+
+describe('while the disk is full', () => {
+  const STATS = { kind: 'stats' } as const
+
+  async function openFull() {
+    const trouble: { isOn: boolean; code: 'ENOSPC' | 'EIO' } = { isOn: false, code: 'ENOSPC' }
+    const clock = new VirtualClock()
+    const disk = new SimulatedDisk({
+      random: new Random('full'),
+      fault: ({ kind }) =>
+        trouble.isOn && kind === 'write' ? { kind: 'error', code: trouble.code } : undefined,
+    })
+    const open = () => openStoredEngine(disk.mount(), { clock, journal: JOURNAL })
+    const engine = await open()
+    const kept = await engine.apply(acquire('kept', 'a'))
+    const waiting = Promise.resolve(
+      engine.apply({ ...acquire('kept', 'b'), waitMs: 3_600_000 }),
+    ).catch((error: unknown) => error)
+    trouble.isOn = true
+    await expect(engine.apply(acquire('late', 'c'))).rejects.toMatchObject({ applied: 'maybe' })
+    return { trouble, clock, disk, open, engine, kept, waiting }
+  }
+
+  it('the engine reads on, and refuses changes and waits with what to do', async () => {
+    const { engine, waiting } = await openFull()
+    const { holders } = await engine.read({ kind: 'inspect', key: 'kept' })
+    expect(holders).toMatchObject([{ owner: 'a' }])
+    const refusal = {
+      code: 'LOCK_STORAGE_FAILED',
+      applied: 'no',
+      message: expect.stringMatching(/disk is full.*no restart is needed/),
+    }
+    expect(await waiting).toMatchObject(refusal)
+    await expect(engine.apply(acquire('more', 'd'))).rejects.toMatchObject(refusal)
+    expect((await engine.read(STATS)).journal?.full).toContain('disk is full')
+    await engine.close()
+  })
+
+  it('goes on by itself when there is room, with what it had and nothing else', async () => {
+    const { trouble, clock, disk, open, engine, kept } = await openFull()
+    const heard: string[] = []
+    await engine.watch({}, ({ kind }) => heard.push(kind))
+    await clock.advance(10_000)
+    await expect(engine.apply(acquire('more', 'd'))).rejects.toThrow('disk is full')
+    trouble.isOn = false
+    await clock.advance(1_000)
+    expect(await engine.apply(acquire('more', 'd'))).toMatchObject({ kind: 'granted' })
+    expect(heard[0]).toBe('reset')
+    expect((await engine.read(STATS)).journal?.full).toBeUndefined()
+    // Whoever waited was told so, and does not wait any more.
+    const { holders, queue } = await engine.read({ kind: 'inspect', key: 'kept' })
+    expect({ holders, queue }).toMatchObject({ holders: [{ owner: 'a' }], queue: [] })
+    disk.crash()
+    const again = await open()
+    expect(await again.apply(acquire('kept', 'a'))).toMatchObject({
+      token: 'token' in kept && kept.token,
+    })
+    expect((await again.read({ kind: 'inspect', key: 'late' })).holders).toMatchObject([
+      { owner: 'c' },
+    ])
+    await again.close()
+  })
+
+  it('no lease ends, because no holder could renew it', async () => {
+    const { trouble, clock, engine } = await openFull()
+    await clock.advance(700_000)
+    trouble.isOn = false
+    await clock.advance(1_000)
+    const renew = { kind: 'renew', key: 'kept', owner: 'a', ttlMs: 600_000 } as const
+    expect(await engine.apply(renew)).toMatchObject({ kind: 'renewed' })
+    await clock.advance(700_000)
+    expect((await engine.read({ kind: 'inspect', key: 'kept' })).holders).toEqual([])
+    await engine.close()
+  })
+
+  it('a stop loses nothing that was acknowledged', async () => {
+    const { trouble, disk, open, engine } = await openFull()
+    await engine.close()
+    trouble.isOn = false
+    disk.crash()
+    const again = await open()
+    expect((await again.read({ kind: 'inspect', key: 'kept' })).holders).toMatchObject([
+      { owner: 'a' },
+    ])
+    await again.close()
+  })
+
+  it('another failure of the disk stops the engine, and says that a restart is needed', async () => {
+    const { trouble, clock, engine } = await openFull()
+    trouble.code = 'EIO'
+    await clock.advance(1_000)
+    trouble.isOn = false
+    await clock.advance(10_000)
+    const refusal = { code: 'LOCK_STORAGE_FAILED', message: expect.stringMatching(/restart/) }
+    await expect(engine.apply(acquire('more', 'd'))).rejects.toMatchObject(refusal)
+    await expect(engine.read(STATS)).rejects.toMatchObject(refusal)
+    await engine.close()
   })
 })

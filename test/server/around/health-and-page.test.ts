@@ -1,4 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openStoredEngine } from '../../../src/engines/embedded/embedded-engine.ts'
+import { Random } from '../../../src/testing/random.ts'
+import { SimulatedDisk } from '../../../src/testing/simulated-disk.ts'
+import { VirtualClock } from '../../../src/testing/virtual-clock.ts'
 import { sendRaw } from '../limits/raw-http.ts'
 import { type Served, serve } from '../served.ts'
 
@@ -20,6 +24,31 @@ it('a server is ready while its engine answers', async () => {
   const { status, body, headers } = await served.call('/readyz')
   expect([status, body['retryable'], headers.get('retry-after')]).toEqual([503, true, '1'])
   expect((await served.call('/healthz')).status).toBe(200)
+})
+
+it('a server is not ready while its disk is full, and says so among its metrics', async () => {
+  const trouble = { isOn: false }
+  const clock = new VirtualClock()
+  const disk = new SimulatedDisk({
+    random: new Random('full'),
+    fault: ({ kind }) =>
+      trouble.isOn && kind === 'write' ? { kind: 'error', code: 'ENOSPC' } : undefined,
+  })
+  const engine = await openStoredEngine(disk.mount(), { clock })
+  const full = await serve({ engine })
+  try {
+    trouble.isOn = true
+    expect(await full.post('/v1/acquire', { key: 'k', owner: 'a' })).toMatchObject({ status: 503 })
+    expect(await full.call('/readyz')).toMatchObject({ status: 503 })
+    expect((await full.call('/metrics')).body['text']).toContain('holdfast_disk_full 1')
+    expect(await full.call('/v1/locks/k')).toMatchObject({ status: 200 })
+    trouble.isOn = false
+    await clock.advance(1_000)
+    expect(await full.call('/readyz')).toMatchObject({ status: 200 })
+    expect((await full.call('/metrics')).body['text']).toContain('holdfast_disk_full 0')
+  } finally {
+    await full.close()
+  }
 })
 
 it.each(['/healthz', '/readyz', '/v1/locks/k', '/nothing'])(

@@ -1,6 +1,6 @@
 import type { LockError } from '../../../engine/errors/errors.ts'
 import { assertRecordFits, FrameBuilder } from './frame-builder.ts'
-import { toWriteFailed } from './journal-errors.ts'
+import { isOutOfRoom, toOutOfRoom, toWriteFailed } from './journal-errors.ts'
 import { BATCH_FULL_BYTES, POOLED_BUFFER_BYTES } from './journal-limits.ts'
 import type { LogFile } from './log-file.ts'
 
@@ -14,8 +14,10 @@ export interface CommitQueueOptions {
   readonly beforeWrite: () => Promise<void> | null
   /** Called after each batch became durable. */
   readonly onCommitted: () => void
-  /** Called once, when a write or a sync has failed. */
+  /** Called once, when a write or a sync has failed for good. */
   readonly onFailed: () => void
+  /** Called when there is no room for a batch, before any caller hears of it. */
+  readonly onFull: (error: LockError) => void
 }
 
 /** Most appends fit; it grows with the load, and then stays as large as it had to be. */
@@ -29,24 +31,33 @@ const POOLED_BUFFERS = 2
 class Batch {
   readonly log: LogFile
   readonly frame: FrameBuilder
-  readonly settled: Promise<void>
-  readonly resolve: () => void
-  readonly reject: (error: Error) => void
+  /** What callers wait for: it rejects when there is no room, although the batch is written later. */
+  readonly answered: Settling = createSettling()
+  /** What the journal itself waits for: it rejects only when the batch is never written. */
+  readonly durable: Settling = createSettling()
 
   constructor(log: LogFile, number: number, buffer: Buffer) {
     this.log = log
     this.frame = new FrameBuilder({ number, salt: log.salt, buffer })
-    let resolve!: () => void
-    let reject!: (error: Error) => void
-    this.settled = new Promise((onResolve, onReject) => {
-      resolve = onResolve
-      reject = onReject
-    })
-    this.resolve = resolve
-    this.reject = reject
-    // A caller may append a record and not wait for it; that must not end the process.
-    this.settled.catch(() => {})
   }
+}
+
+interface Settling {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
+function createSettling(): Settling {
+  let resolve!: () => void
+  let reject!: (error: Error) => void
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  // A caller may append a record and not wait for it; that must not end the process.
+  promise.catch(() => {})
+  return { promise, resolve, reject }
 }
 
 /**
@@ -58,6 +69,11 @@ class Batch {
  * again, and a sync costs the same for one record as for a hundred. Where people have been seen not to
  * do so, because they are on the other side of a network, a batch that has gathered much is written at
  * once, and the disk is at work while they are answered.
+ *
+ * When there is no room for a batch, the callers of it and of all that were appended meanwhile are told that it
+ * may be applied, and the batches are kept: `retry` writes them, whole and at the same place, so that nothing
+ * of the first attempt matters. Until then no record is taken. Any other failure is final, because nobody knows
+ * what the disk has.
  */
 export class CommitQueue {
   readonly #options: CommitQueueOptions
@@ -71,6 +87,8 @@ export class CommitQueue {
   #nextNumber: number
   #durableNumber: number
   #failure: LockError | null = null
+  #full: LockError | null = null
+  #isRetrying = false
   #syncs = 0
   #bytes = 0
   #appended = 0
@@ -98,6 +116,11 @@ export class CommitQueue {
     return this.#failure
   }
 
+  /** Why no record is taken for now: there is no room for those that are kept. */
+  get full(): LockError | null {
+    return this.#full
+  }
+
   /** How many batches became durable, and how many bytes they had. */
   get written(): { readonly syncs: number; readonly bytes: number } {
     return { syncs: this.#syncs, bytes: this.#bytes }
@@ -106,33 +129,61 @@ export class CommitQueue {
   /** Adds a record and returns the promise that all records of its batch share. */
   append(record: Uint8Array): Promise<void> {
     assertRecordFits(record)
-    if (this.#failure !== null) return refusal(this.#failure)
+    const refused = this.#failure ?? this.#full
+    if (refused !== null) return refusal(refused)
     const batch = this.#gathering ?? this.#begin()
     batch.frame.add(record)
     this.#appended += 1
     if (batch.frame.byteLength >= BATCH_FULL_BYTES) this.#closeGathering()
-    return batch.settled
+    return batch.answered.promise
   }
 
   /** Writes a batch without records; when it is durable it proves that all before it were. */
   appendEmpty(): Promise<void> {
-    if (this.#failure !== null) return refusal(this.#failure)
+    const refused = this.#failure ?? this.#full
+    if (refused !== null) return refusal(refused)
     this.#closeGathering()
     const batch = this.#begin()
     this.#closeGathering()
-    return batch.settled
+    return batch.answered.promise
   }
 
   /** Resolves when every record appended so far is durable. */
   settledSoFar(): Promise<void> {
     if (this.#failure !== null) return refusal(this.#failure)
-    return (this.#gathering ?? this.#closed.at(-1))?.settled ?? Promise.resolve()
+    return (this.#gathering ?? this.#closed.at(-1))?.durable.promise ?? Promise.resolve()
   }
 
   /** From the next record on, batches go to this log; what was appended before goes to the old one. */
   switchTo(log: LogFile): void {
     this.#closeGathering()
     this.#log = log
+  }
+
+  /** Writes what was kept when there was no room. Resolves with whether records are taken again. */
+  async retry(): Promise<boolean> {
+    if (this.#full === null || this.#isRetrying) return false
+    this.#isRetrying = true
+    try {
+      for (let batch = this.#closed[0]; batch !== undefined; batch = this.#closed[0]) {
+        await this.#write(batch)
+        batch.durable.resolve()
+      }
+    } catch (error) {
+      if (!isOutOfRoom(error)) this.#fail(error)
+      return false
+    } finally {
+      this.#isRetrying = false
+    }
+    this.#full = null
+    this.#isPumping = false
+    this.#options.onCommitted()
+    return true
+  }
+
+  /** What is kept for want of room is given up. */
+  giveUp(): void {
+    if (this.#full !== null) this.#fail(this.#full.cause)
   }
 
   #begin(): Batch {
@@ -158,29 +209,35 @@ export class CommitQueue {
       this.#isPumping = false
       return
     }
-    const frame = batch.frame.seal()
     try {
-      const covered = this.#options.beforeWrite()
-      if (covered !== null) await covered
-      await batch.log.append(frame)
+      await this.#write(batch)
     } catch (error) {
-      this.#fail(error)
+      if (isOutOfRoom(error)) this.#waitForRoom(error)
+      else this.#fail(error)
       return
     }
-    this.#durableNumber = batch.frame.number
-    this.#syncs += 1
-    this.#bytes += frame.length
-    this.#closed.shift()
-    this.#recycle(batch.frame.buffer)
     const isNextDue = this.#isNextDue()
     if (isNextDue) void this.#writeNext()
-    batch.resolve()
+    batch.answered.resolve()
+    batch.durable.resolve()
     this.#options.onCommitted()
     const before = this.#appended
     this.#options.defer(() => {
       this.#cameBack = this.#appended - before
       if (!isNextDue) this.#pump()
     })
+  }
+
+  async #write(batch: Batch): Promise<void> {
+    const frame = batch.frame.seal()
+    const covered = this.#options.beforeWrite()
+    if (covered !== null) await covered
+    await batch.log.append(frame)
+    this.#durableNumber = batch.frame.number
+    this.#syncs += 1
+    this.#bytes += frame.length
+    this.#closed.shift()
+    this.#recycle(batch.frame.buffer)
   }
 
   /** Whether the next batch would not become much fuller by those who are about to be answered. */
@@ -195,12 +252,21 @@ export class CommitQueue {
     if (isWorthKeeping && this.#buffers.length < POOLED_BUFFERS) this.#buffers.push(buffer)
   }
 
+  #waitForRoom(cause: unknown): void {
+    this.#full = toOutOfRoom(cause, 'no')
+    this.#closeGathering()
+    this.#options.onFull(this.#full)
+    for (const batch of this.#closed) batch.answered.reject(toOutOfRoom(cause, 'maybe'))
+  }
+
   #fail(cause: unknown): void {
     this.#failure = toWriteFailed(cause, 'no')
+    this.#full = null
     this.#closeGathering()
     const [inFlight, ...unwritten] = this.#closed.splice(0)
-    inFlight?.reject(toWriteFailed(cause, 'maybe'))
-    for (const batch of unwritten) batch.reject(this.#failure)
+    inFlight?.answered.reject(toWriteFailed(cause, 'maybe'))
+    for (const batch of unwritten) batch.answered.reject(this.#failure)
+    for (const batch of [inFlight, ...unwritten]) batch?.durable.reject(this.#failure)
     this.#options.onFailed()
   }
 }

@@ -37,7 +37,30 @@ export function toNewerFormat(file: string, version: number): LockError {
  * never handed to the disk.
  */
 export function toWriteFailed(cause: unknown, applied: 'no' | 'maybe'): LockError {
-  const attempted = 'The journal could not be written and is closed to further records'
+  const attempted =
+    'The journal could not be written, and what the disk has of it is not known: ' +
+    'restart, so that it is read anew'
+  return toStorageFailed(cause, { applied, attempted })
+}
+
+const OUT_OF_ROOM_CODES = ['ENOSPC', 'EDQUOT']
+
+/** Whether a write failed only because there was no room for it. */
+export function isOutOfRoom(error: unknown): boolean {
+  return error instanceof Error && OUT_OF_ROOM_CODES.includes(codeOf(error))
+}
+
+function codeOf(error: Error): string {
+  return (error as NodeJS.ErrnoException).code ?? ''
+}
+
+/**
+ * There is no room for a batch. It is written when there is, so what was in it may be applied; what is asked
+ * until then is not.
+ */
+export function toOutOfRoom(cause: unknown, applied: 'no' | 'maybe'): LockError {
+  const attempted =
+    'The disk is full, so nothing can be changed. Free some room; no restart is needed'
   return toStorageFailed(cause, { applied, attempted })
 }
 

@@ -50,8 +50,9 @@ const DEFAULTS: Required<JournalOptions> = {
  * when everything that its chunks may show is durable in the logs. Until then, and if anything goes
  * wrong, the old snapshot and all logs since are the truth; afterwards the older files are removed.
  *
- * When a write or a sync fails, nothing of that batch is acknowledged, nor of any later one, and
- * the journal stays failed. What did reach the disk is sorted out by opening it anew.
+ * When a write or a sync fails, nothing of that batch is acknowledged, nor of any later one. If there was only
+ * no room, the batches are kept until `retry` has written them. Otherwise the journal stays failed: what did reach
+ * the disk is sorted out by opening it anew.
  *
  * One journal at a time may have a directory open; `claimDirectory` sees to that.
  */
@@ -108,6 +109,7 @@ export class Journal {
         this.#compactIfLong()
       },
       onFailed: () => this.#stop.abort(),
+      onFull: (error) => this.onFull(error),
     })
   }
 
@@ -132,18 +134,38 @@ export class Journal {
     return new Journal(disk, owner, { options: all, recovered })
   }
 
+  /** Called when there is no room for a batch, before any caller hears of it. Then `retry` is for the owner to call. */
+  onFull: (error: LockError) => void = () => {}
+
   /** Why the journal takes no more records, or null while it works. */
   get failure(): LockError | null {
     return this.#commits.failure
   }
 
+  /** Why it takes no records for now, or null: there is no room, and `retry` has not succeeded yet. */
+  get full(): LockError | null {
+    return this.#commits.full
+  }
+
+  /**
+   * Writes what there was no room for, and resolves with whether records are taken again. When it says no, either
+   * there is still no room, or the journal has failed.
+   */
+  retry(): Promise<boolean> {
+    return this.#commits.retry()
+  }
+
   /** What it has done since it was opened, for operators. */
   get stats(): JournalStats {
     const { syncs, bytes } = this.#commits.written
-    const failed = { compactionFailures: this.#compactionFailures }
     const lastCompactionError = this.#lastCompactionError
-    if (lastCompactionError === undefined) return { syncs, bytes, ...failed }
-    return { syncs, bytes, ...failed, lastCompactionError }
+    return {
+      syncs,
+      bytes,
+      compactionFailures: this.#compactionFailures,
+      ...(lastCompactionError !== undefined && { lastCompactionError }),
+      ...(this.full !== null && { full: this.full.message }),
+    }
   }
 
   /**
@@ -170,6 +192,7 @@ export class Journal {
 
   async #close(): Promise<void> {
     this.#refused = refusal(toClosed())
+    if (this.#commits.full !== null && !(await this.#commits.retry())) this.#commits.giveUp()
     await this.#commits.settledSoFar().catch(() => {})
     this.#stop.abort()
     await this.#compaction
@@ -177,7 +200,8 @@ export class Journal {
     const endsEmpty = endsClosed && this.#commits.nextNumber === nextNumber
     if (!endsEmpty) await this.#commits.appendEmpty().catch(() => {})
     // Without the mark of a proper end the next opening goes on as after a crash.
-    if (this.#commits.failure === null) await this.#highWater.close().catch(() => {})
+    const isWhole = this.#commits.failure === null && this.#commits.full === null
+    if (isWhole) await this.#highWater.close().catch(() => {})
     await this.#log.close()
   }
 

@@ -8,11 +8,12 @@ import { ListOwner } from './list-owner.ts'
 
 const OPTIONS = { preallocateBytes: 1024 }
 
-/** A disk on which, once `fail` is called, every operation of this kind fails. */
+/** A disk on which, while it is told so, every operation of this kind fails; each takes a turn of the event loop. */
 function createFailingDisk(kind: DiskOperation['kind'], code: 'ENOSPC' | 'EIO') {
   let isFailing = false
   const disk = new SimulatedDisk({
     random: new Random('failure'),
+    defer: setImmediate,
     fault: (operation) =>
       isFailing && operation.kind === kind ? { kind: 'error', code } : undefined,
   })
@@ -32,10 +33,8 @@ async function reasonOf(settled: Promise<void>): Promise<LockError> {
 }
 
 describe.each([
-  ['write', 'ENOSPC'],
   ['write', 'EIO'],
   ['sync', 'EIO'],
-  ['sync', 'ENOSPC'],
 ] as const)('when a %s fails with %s', (kind, code) => {
   it('nothing more is acknowledged, and each record says whether it may be found again', async () => {
     const { disk, setFailing } = createFailingDisk(kind, code)
@@ -64,6 +63,100 @@ describe.each([
     await Journal.open(disk.mount(), owner, OPTIONS)
     expect(owner.list.slice(0, 1)).toEqual(['kept'])
     expect(['', 'in flight']).toContain(owner.list.slice(1).join())
+  })
+})
+
+describe.each(['write', 'sync'] as const)('when there is no room for a %s', (kind) => {
+  async function openFull() {
+    const { disk, setFailing } = createFailingDisk(kind, 'ENOSPC')
+    const owner = new ListOwner()
+    const journal = await Journal.open(disk.mount(), owner, OPTIONS)
+    await journal.append(Buffer.from('kept'))
+    setFailing(true)
+    const inFlight = journal.append(Buffer.from('in flight'))
+    await new Promise((resolve) => {
+      setImmediate(resolve)
+    })
+    const gathered = journal.append(Buffer.from('gathered'))
+    const refusals = [await reasonOf(inFlight), await reasonOf(gathered)]
+    return { disk, setFailing, journal, refusals }
+  }
+
+  async function expectRecords(disk: SimulatedDisk, expected: readonly string[]): Promise<void> {
+    const owner = new ListOwner()
+    await Journal.open(disk.mount(), owner, OPTIONS)
+    expect(owner.list).toEqual(expected)
+  }
+
+  it('every record that was appended may be applied, and none is taken until there is room', async () => {
+    const { journal, refusals, setFailing } = await openFull()
+    expect(refusals).toMatchObject([{ applied: 'maybe' }, { applied: 'maybe' }])
+    const later = await reasonOf(journal.append(Buffer.from('later')))
+    expect(later).toMatchObject({ applied: 'no', cause: { code: 'ENOSPC' } })
+    expect(later.message).toMatch(/disk is full.*no restart is needed.*ENOSPC/)
+    expect(journal.full).toBe(later)
+    expect(journal.failure).toBeNull()
+    expect(await journal.retry()).toBe(false)
+    setFailing(false)
+    expect(await journal.retry()).toBe(true)
+    expect(journal.full).toBeNull()
+    await journal.append(Buffer.from('after'))
+  })
+
+  it('a retry makes durable what was appended, before anything that comes later', async () => {
+    const { disk, journal, setFailing } = await openFull()
+    await journal.retry()
+    setFailing(false)
+    expect(await journal.retry()).toBe(true)
+    await journal.append(Buffer.from('after'))
+    disk.crash()
+    await expectRecords(disk, ['kept', 'in flight', 'gathered', 'after'])
+  })
+
+  it('a journal that is closed meanwhile writes what it can, and is whole either way', async () => {
+    const full = await openFull()
+    await full.journal.close()
+    full.setFailing(false)
+    full.disk.crash()
+    const owner = new ListOwner()
+    await Journal.open(full.disk.mount(), owner, OPTIONS)
+    expect(['kept', 'kept,in flight']).toContain(String(owner.list))
+
+    const freed = await openFull()
+    freed.setFailing(false)
+    await freed.journal.close()
+    await expectRecords(freed.disk, ['kept', 'in flight', 'gathered'])
+  })
+
+  it('a compaction that had begun goes on when there is room', async () => {
+    const disk = new SimulatedDisk({
+      random: new Random('full'),
+      fault: (operation) =>
+        isFull && operation.kind === kind && operation.file === fullFile
+          ? { kind: 'error', code: 'ENOSPC' }
+          : undefined,
+    })
+    let isFull = false
+    let fullFile = ''
+    const owner = new ListOwner()
+    const options = { preallocateBytes: 64, compactMinBytes: 300, defer: queueMicrotask }
+    const journal = await Journal.open(disk.mount(), owner, options)
+    const written: string[] = []
+    for (let i = 0; i < 60; i++) {
+      isFull = i % 7 === 3
+      fullFile = disk.names().findLast((name) => /^log-\d+$/.test(name)) ?? ''
+      written.push(`record ${i}`)
+      owner.push(`record ${i}`)
+      await journal.append(Buffer.from(`record ${i}`)).catch(() => {})
+      isFull = false
+      if (journal.full !== null) expect(await journal.retry()).toBe(true)
+    }
+    await journal.close()
+    expect(disk.names().some((name) => name.startsWith('snapshot-'))).toBe(true)
+    disk.crash()
+    const again = new ListOwner()
+    await Journal.open(disk.mount(), again, options)
+    expect(again.list).toEqual(written)
   })
 })
 

@@ -59,6 +59,16 @@ class Life {
     this.#account.acknowledged.push(token)
   }
 
+  /** Works on as long as there is only no room, and that for a few moments. */
+  async workThroughFull(count: number): Promise<void> {
+    await this.work(count).catch(async (error: unknown) => {
+      for (let tries = 0; this.journal.full !== null && tries < 5; tries++) {
+        if (await this.journal.retry()) return this.workThroughFull(count)
+      }
+      throw error
+    })
+  }
+
   async work(count: number): Promise<void> {
     const one = async (_: unknown, which: number): Promise<void> => {
       for (let i = which; i < count; i += 3) await this.give()
@@ -97,7 +107,7 @@ async function liveOn(random: Random): Promise<{ disk: SimulatedDisk; account: A
     })
     const work = async (): Promise<void> => {
       const life = await account.open(disk.mount(), random)
-      await life.work(random.int(0, 40))
+      await life.workThroughFull(random.int(0, 40))
       if (random.chance(0.5)) await life.journal.close()
     }
     await Promise.race([work(), crashed]).catch(assertDiskFailure)
