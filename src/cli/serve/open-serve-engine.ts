@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { createError, isLockError } from '../../engine/errors/errors.ts'
 import { openFileEngine } from '../../engines/embedded/embedded-engine.ts'
+import { fileSystemWarnings } from '../../engines/embedded/file-system-warnings.ts'
 import type { EngineSettings } from '../../locks/options/engine-settings.ts'
 import { ENGINE_SCHEMES, openEngine, parseEngineUrl } from '../../locks/open-engine.ts'
 import type { OpenedEngine } from '../../locks/shared-engines.ts'
@@ -14,8 +15,10 @@ export async function openServeEngine(settings: ServeSettings): Promise<OpenedEn
   const source = sources[url === undefined ? 'data' : 'engine'] ?? 'engine'
   try {
     if (url !== undefined) return await openByUrl(url, toOptions(settings))
-    const engine = await openFileEngine(resolve(data), toOptions(settings))
-    return { engine, close: () => engine.close() }
+    const directory = resolve(data)
+    const engine = await openFileEngine(directory, toOptions(settings))
+    const warnings = await fileSystemWarnings(directory)
+    return { engine, close: () => engine.close(), warnings }
   } catch (error) {
     throw nameSetting(error, source, sources)
   }

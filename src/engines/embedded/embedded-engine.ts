@@ -13,7 +13,7 @@ import { SystemClock } from '../../time/system-clock.ts'
 import { HoldHistory } from './history/hold-history.ts'
 import { claimDirectory } from './journal/owner/claim-directory.ts'
 import type { Disk } from './journal/disk.ts'
-import { nameDirectory, toStorageFailed } from './journal/journal-errors.ts'
+import { nameDirectory, toDirectoryUnusable } from './journal/journal-errors.ts'
 import { Journal, type JournalOptions } from './journal/journal.ts'
 import { NodeDisk } from './journal/node-disk.ts'
 import { type Repair, repairJournal } from './journal/repair.ts'
@@ -69,7 +69,7 @@ export async function openFileEngine(
     }
   } catch (error) {
     if (isLockError(error, 'LOCK_STORAGE_DAMAGED')) throw nameDirectory(error, directory)
-    throw isLockError(error) ? error : toStorageFailed(error, { applied: 'no' })
+    throw isLockError(error) ? error : toDirectoryUnusable(error, directory)
   }
 }
 
@@ -119,7 +119,7 @@ export async function repairDirectory(directory: string): Promise<DirectoryRepai
       await claim.release()
     }
   } catch (error) {
-    throw isLockError(error) ? error : toStorageFailed(error, { applied: 'no' })
+    throw isLockError(error) ? error : toDirectoryUnusable(error, directory)
   }
 }
 

@@ -65,7 +65,7 @@ export function toOutOfRoom(cause: unknown, applied: 'no' | 'maybe'): LockError 
 }
 
 /** An error of the system, where it did not come from the catalogue already. */
-export function toStorageFailed(
+function toStorageFailed(
   cause: unknown,
   { applied, attempted }: { readonly applied: 'no' | 'maybe'; readonly attempted?: string },
 ): LockError {
@@ -74,11 +74,30 @@ export function toStorageFailed(
   return createError('LOCK_STORAGE_FAILED', message, { cause, applied })
 }
 
+const DIRECTORY_PROBLEMS: Readonly<Record<string, string>> = {
+  EACCES: 'this user has not the right to read and write it',
+  EPERM: 'this user has not the right to read and write it',
+  EROFS: 'its file system is mounted read-only',
+  ENOSPC: 'the disk is full, and opening needs some room',
+  EDQUOT: 'the quota of this user is used up, and opening needs some room',
+  ENOTDIR: 'a part of the path is a file',
+  EEXIST: 'it is a file',
+}
+
+/** A data directory cannot be opened as it is: what the system said, and what that means. */
+export function toDirectoryUnusable(error: unknown, directory: string): LockError {
+  const problem = error instanceof Error ? DIRECTORY_PROBLEMS[codeOf(error)] : undefined
+  const attempted = `The data directory ${directory} cannot be used`
+  const explained = problem === undefined ? attempted : `${attempted}, because ${problem}`
+  return toStorageFailed(error, { applied: 'no', attempted: explained })
+}
+
 /** Another process, or another part of this one, has the data directory open. */
 export function toDirectoryOwned(directory: string, pid: number): LockError {
   const who = pid === process.pid ? 'this process already' : `process ${pid}`
   const message =
     `${directory} is in use: ${who} has it open (pid ${pid}). ` +
-    'One process owns a data directory: stop the other one, or use another directory.'
+    'One process owns a data directory: stop the other one, or use another directory. ' +
+    `If this is a copy that was made while that process ran, remove ${directory}/owner.`
   return createError('LOCK_DIRECTORY_OWNED', message, { details: { pid, directory } })
 }
