@@ -47,3 +47,39 @@ export const DEFAULT_LIMITS: ServerLimits = Object.freeze({
   unsent: 32 * MIB,
   'unsent-total': 128 * MIB,
 })
+
+/**
+ * How long a client may take, in milliseconds. Nothing here concerns what the server takes for an answer: waits
+ * and streams last as long as they last.
+ */
+export interface Patience {
+  /** From the first byte, or from the opening of the connection, to the end of the head; for a TLS handshake, too. */
+  readonly headersMs: number
+  /** The same to the end of the body. */
+  readonly requestMs: number
+  /** How often the deadlines of all connections are looked at. */
+  readonly checkMs: number
+  readonly keepAliveMs: number
+  /** From the moment that the server closes its side to the moment that the connection is cut. */
+  readonly lingerMs: number
+  /** While it takes nothing of what was written to it. */
+  readonly unsentMs: number
+}
+
+/**
+ * Not for operators: shorter ones refuse clients in a slow network, and longer ones let a client keep a
+ * connection that it does not use.
+ *
+ * Connections stay open for longer than the HTTP clients in use keep idle ones (90 s in Go's), so that
+ * it is the client that closes, and no request is sent into a connection that is just going away.
+ * An answer that tells of a closed connection is on its way for less than the linger; a client that reads
+ * at all takes something within the last of them.
+ */
+export const PATIENCE: Patience = Object.freeze({
+  headersMs: 10_000,
+  requestMs: 15_000,
+  checkMs: 1_000,
+  keepAliveMs: 95_000,
+  lingerMs: 5_000,
+  unsentMs: 15_000,
+})

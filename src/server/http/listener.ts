@@ -4,6 +4,8 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { LogThrottle } from '../observe/log-throttle.ts'
 import type { ServerContext } from '../server-context.ts'
+import { PATIENCE, type Patience } from '../server-limits.ts'
+import { Connections } from './connections.ts'
 import { type JsonAnswer, sendJson } from './exchange.ts'
 import { PatientRequest } from './patient-request.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
@@ -16,34 +18,14 @@ export interface TlsMaterial {
   readonly ca?: string | undefined
 }
 
-/** How long a client may take to say what it wants. Nothing here concerns answers, however long. */
-export interface Patience {
-  readonly headersMs: number
-  readonly requestMs: number
-  /** How often the two above are looked at. */
-  readonly checkMs: number
-  readonly keepAliveMs: number
-}
-
 export interface ListenerOptions {
   readonly context: Pick<ServerContext, 'limits' | 'metrics' | 'log' | 'socketClock' | 'unsent'>
   readonly tls?: TlsMaterial | undefined
   readonly patience?: Patience | undefined
   readonly onRequest: (request: IncomingMessage, response: ServerResponse) => void
-  /** A WebSocket is asked for. */
-  readonly onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  /** A WebSocket is asked for. Tells whether it was opened. */
+  readonly onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean
 }
-
-/**
- * Connections stay open for longer than the HTTP clients in use keep idle ones (90 s in Go's), so that
- * it is the client that closes, and no request is sent into a connection that is just going away.
- */
-const PATIENCE: Patience = Object.freeze({
-  headersMs: 10_000,
-  requestMs: 15_000,
-  checkMs: 1_000,
-  keepAliveMs: 95_000,
-})
 
 const HEADER_BYTES_MAX = 16 * 1024
 /** Connections above the limit that are still answered, so that a client learns why. */
@@ -55,8 +37,9 @@ const REFUSED_MAX = 256
  */
 export function createListener(options: ListenerOptions): Server | TlsServer {
   const { patience = PATIENCE, tls } = options
-  const { limits, metrics, log, socketClock, unsent } = options.context
-  const throttle = new LogThrottle(() => socketClock.nowMs())
+  const { limits, metrics, log, socketClock: clock, unsent } = options.context
+  const throttle = new LogThrottle(() => clock.nowMs())
+  const connections = new Connections({ clock, patience, metrics, max: limits.connections })
   const settings = {
     headersTimeout: patience.headersMs,
     requestTimeout: patience.requestMs,
@@ -67,32 +50,25 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     noDelay: true,
     IncomingMessage: PatientRequest,
   }
-  const above = new Set<object>()
-  let open = 0
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    if (above.size > 0 && above.has(request.socket)) sendJson(response, TOO_MANY)
+    if (connections.of(request.socket)?.isAbove === true) sendJson(response, TOO_MANY)
     else options.onRequest(request, response)
   }
   const server =
     tls === undefined
       ? createServer(settings, onRequest)
-      : createTlsServer({ ...settings, ...toTlsOptions(tls) }, onRequest)
+      : createTlsServer(
+          { ...settings, handshakeTimeout: patience.headersMs, ...toTlsOptions(tls) },
+          onRequest,
+        )
+  connections.follow(server)
+  followed.set(server, connections)
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Duplex) => {
-    open += 1
     unsent.watch(socket)
-    metrics.connections.set(open)
-    socket.once('close', () => {
-      above.delete(socket)
-      open -= 1
-      metrics.connections.set(open)
-    })
-    if (open <= limits.connections) return
-    above.add(socket)
-    metrics.connectionsRefused.inc()
   })
   server.on('upgrade', (request, socket, head) => {
-    if (above.has(socket)) refuseUpgrade(request, socket, TOO_MANY)
-    else options.onUpgrade(request, socket, head)
+    if (connections.of(socket)?.isAbove === true) refuseUpgrade(request, socket, TOO_MANY)
+    else if (options.onUpgrade(request, socket, head)) connections.handOver(socket)
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     metrics.malformed.inc()
@@ -100,28 +76,20 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     if (reason !== undefined && throttle.isOver(reason)) {
       log.warn('a client was not let in for its certificate', { reason })
     }
-    answerMalformed(error, socket as Socket)
+    // A handshake that has failed leaves nothing that an answer could be sent on.
+    if (connections.of(socket) === undefined) socket.destroy()
+    else answerMalformed(error, socket as Socket)
   })
   server.maxConnections = limits.connections + REFUSED_MAX
   server.on('drop', () => metrics.connectionsRefused.inc())
-  trackSockets(server)
   return server
 }
 
-const sockets = new WeakMap<Server | TlsServer, Set<Socket>>()
-
-function trackSockets(server: Server | TlsServer): void {
-  const open = new Set<Socket>()
-  sockets.set(server, open)
-  server.on('connection', (socket: Socket) => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
-}
+const followed = new WeakMap<Server | TlsServer, Connections>()
 
 /** Cuts every connection, also those that have become sessions and that HTTP has forgotten. */
 export function cutConnections(server: Server | TlsServer): void {
-  for (const socket of sockets.get(server) ?? []) socket.destroy()
+  followed.get(server)?.cut()
 }
 
 /** For a listener that already runs: connections that are open keep what they were opened with. */

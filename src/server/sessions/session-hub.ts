@@ -38,18 +38,21 @@ export class SessionHub {
     })
   }
 
-  /** For the `upgrade` event of an HTTP server. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  /** For the `upgrade` event of an HTTP server. Tells whether there is a WebSocket now. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    let isOpen = false
     try {
       if (this.#table.isClosed) throw createError('LOCK_ENGINE_CLOSED', 'the server stops')
       if (!isKnown(request)) throw nothingHere()
       const caller = this.#admit(request)
       this.#sockets.handleUpgrade(request, socket, head, (opened) => {
+        isOpen = true
         this.#table.accept(caller, (events) => toFrameSocket(opened, events))
       })
     } catch (error) {
       this.#refuse(request, socket, error)
     }
+    return isOpen
   }
 
   /** Resolves when every client was told. */

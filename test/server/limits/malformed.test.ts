@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { PATIENCE } from '../../../src/server/server-limits.ts'
 import { type Served, serve } from '../served.ts'
 import { sendRaw, statusOf } from './raw-http.ts'
 
@@ -10,7 +11,7 @@ const REQUEST_MS = 2_500
 
 beforeEach(async () => {
   served = await serve({
-    patience: { headersMs: 2_000, requestMs: REQUEST_MS, checkMs: 50, keepAliveMs: 95_000 },
+    patience: { ...PATIENCE, headersMs: 2_000, requestMs: REQUEST_MS, checkMs: 50 },
   })
 })
 
