@@ -1,19 +1,20 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Clock, Timer } from '../../time/clock.ts'
+import type { Timer } from '../../time/clock.ts'
+import { SystemClock } from '../../time/system-clock.ts'
 import type { ServerMetrics } from '../observe/server-metrics.ts'
 import type { Patience } from '../server-limits.ts'
 import { Connection, type LooksMax } from './connection.ts'
 
 export interface ConnectionsOptions {
-  /** Of the sockets: real time. */
-  readonly clock: Clock
   readonly patience: Patience
   /** Connections above this are refused. */
   readonly max: number
   readonly metrics: Pick<ServerMetrics, 'connections' | 'connectionsRefused'>
+  /** A request whose turn it is on its connection. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void
 }
 
 /**
@@ -29,6 +30,9 @@ export class Connections {
   readonly #sockets = new Set<Socket>()
   /** As HTTP sees them, until they become sessions. */
   readonly #connections = new Map<Duplex, Connection>()
+  readonly #pipelined = { count: 0 }
+  /** Real time, as that of Node's own deadlines is. */
+  readonly #clock = new SystemClock()
   #timer: Timer | undefined
 
   constructor(options: ConnectionsOptions) {
@@ -75,16 +79,20 @@ export class Connections {
   }
 
   #onConnection(socket: Socket): void {
-    const { max, metrics } = this.#options
+    const { max, metrics, handle } = this.#options
     const isAbove = this.#sockets.size > max
     if (isAbove) metrics.connectionsRefused.inc()
-    this.#connections.set(socket, new Connection(socket, isAbove))
-    socket.once('close', () => this.#connections.delete(socket))
+    const pipelined = this.#pipelined
+    const connection = new Connection({ socket, isAbove, pipelined, handle })
+    this.#connections.set(socket, connection)
+    socket.once('close', () => {
+      this.#connections.delete(socket)
+      connection.onClosed()
+    })
   }
 
   #lookLater(): void {
-    const { clock, patience } = this.#options
-    this.#timer = clock.setTimer(patience.checkMs, () => {
+    this.#timer = this.#clock.setTimer(this.#options.patience.checkMs, () => {
       for (const connection of this.#connections.values()) connection.look(this.#looksMax)
       this.#lookLater()
     })

@@ -37,9 +37,17 @@ const REFUSED_MAX = 256
  */
 export function createListener(options: ListenerOptions): Server | TlsServer {
   const { patience = PATIENCE, tls } = options
-  const { limits, metrics, log, socketClock: clock, unsent } = options.context
-  const throttle = new LogThrottle(() => clock.nowMs())
-  const connections = new Connections({ clock, patience, metrics, max: limits.connections })
+  const { limits, metrics, log, socketClock, unsent } = options.context
+  const throttle = new LogThrottle(() => socketClock.nowMs())
+  const connections = new Connections({
+    patience,
+    metrics,
+    max: limits.connections,
+    handle: (request, response) => {
+      if (connections.of(request.socket)?.isAbove === true) sendJson(response, TOO_MANY)
+      else options.onRequest(request, response)
+    },
+  })
   const settings = {
     headersTimeout: patience.headersMs,
     requestTimeout: patience.requestMs,
@@ -51,8 +59,7 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     IncomingMessage: PatientRequest,
   }
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    if (connections.of(request.socket)?.isAbove === true) sendJson(response, TOO_MANY)
-    else options.onRequest(request, response)
+    connections.of(request.socket)?.onRequest(request, response)
   }
   const server =
     tls === undefined
@@ -67,7 +74,9 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     unsent.watch(socket)
   })
   server.on('upgrade', (request, socket, head) => {
-    if (connections.of(socket)?.isAbove === true) refuseUpgrade(request, socket, TOO_MANY)
+    const connection = connections.of(socket)
+    if (connection === undefined || connection.isAnswering) socket.destroy()
+    else if (connection.isAbove) refuseUpgrade(request, socket, TOO_MANY)
     else if (options.onUpgrade(request, socket, head)) connections.handOver(socket)
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -76,8 +85,9 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     if (reason !== undefined && throttle.isOver(reason)) {
       log.warn('a client was not let in for its certificate', { reason })
     }
-    // A handshake that has failed leaves nothing that an answer could be sent on.
-    if (connections.of(socket) === undefined) socket.destroy()
+    const connection = connections.of(socket)
+    // A handshake that has failed leaves nothing to answer on, and an open answer is another request's.
+    if (connection === undefined || connection.isAnswering) socket.destroy()
     else answerMalformed(error, socket as Socket)
   })
   server.maxConnections = limits.connections + REFUSED_MAX

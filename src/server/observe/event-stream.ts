@@ -42,6 +42,8 @@ export class EventStream {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
+      // A stream is the last answer on its connection: a request behind it could not be answered.
+      connection: 'close',
     })
     response.flushHeaders()
     response.socket?.setNoDelay(true)

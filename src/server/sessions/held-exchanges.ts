@@ -79,17 +79,12 @@ export class HeldExchanges {
     else if (known.grace !== undefined) this.#startGrace(known)
   }
 
-  #follow({ request, response, isGone }: Exchange, held: HeldExchange): void {
-    const { socket } = request
-    const onClose = (): void => {
-      socket.off('close', onClose)
+  #follow({ response, isGone }: Exchange, held: HeldExchange): void {
+    // Not the request's own 'close', which comes as soon as its body was read.
+    response.once('close', () => {
       if (response.writableFinished) this.#drop(held)
       else this.#onBroken(held)
-    }
-    // Not the request's own 'close', which comes as soon as its body was read.
-    response.once('close', onClose)
-    // An answer that stands behind another one on its connection does not hear of its end.
-    if (response.socket === null) socket.once('close', onClose)
+    })
     if (isGone) this.#onBroken(held)
   }
 

@@ -1,4 +1,3 @@
-import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { holders, type LockRig, OpenRequest, openRig, waiters } from './lock-rig.ts'
 
@@ -120,17 +119,3 @@ it('a server that stops tells those who wait to come back', async () => {
   if (answer !== undefined) expect(answer).toMatchObject({ status: 503, body: { retryable: true } })
   expect(await queue()).toEqual(['b'])
 })
-
-it('a waiter whose answer stands behind another one leaves with their connection', async () => {
-  const socket = connect(rig.server.address.port, '127.0.0.1')
-  socket.write(rawPost({ key: 'k', owner: 'b', wait_ms: 'forever' }))
-  socket.write(rawPost({ key: 'k', owner: 'c', wait_ms: 'forever' }))
-  await expect.poll(queue).toEqual(['b', 'c'])
-  socket.destroy()
-  await expect.poll(queue).toEqual([])
-})
-
-function rawPost(body: object): string {
-  const text = JSON.stringify(body)
-  return `POST /v1/acquire HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${text.length}\r\n\r\n${text}`
-}
