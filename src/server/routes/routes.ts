@@ -1,5 +1,6 @@
 import { createRoute, type Route } from '../http/route.ts'
 import { describeRoutes } from '../openapi/describe-routes.ts'
+import type { ServerLimits } from '../server-limits.ts'
 import { SESSION_ROUTE } from '../sessions/session-route.ts'
 import { BATCH_ROUTE } from './batch-route.ts'
 import { CONTRACT_ROUTES, WORK_ROUTES } from './contract-routes.ts'
@@ -25,8 +26,19 @@ const DESCRIPTION_ROUTE: Route = createRoute({
       schema: { type: 'object', additionalProperties: true },
     },
   },
-  handle: (exchange) => exchange.send(200, describeRoutes(ROUTES, exchange.context.limits)),
+  handle: (exchange) => exchange.sendJson(200, describe(exchange.context.limits)),
 })
+
+const descriptions = new WeakMap<ServerLimits, string>()
+
+/** Written once: it is long, and no key is needed to ask for it. */
+function describe(limits: ServerLimits): string {
+  const known = descriptions.get(limits)
+  if (known !== undefined) return known
+  const text = JSON.stringify(describeRoutes(ROUTES, limits))
+  descriptions.set(limits, text)
+  return text
+}
 
 /** Every route of the server. */
 export const ROUTES: readonly Route[] = [
