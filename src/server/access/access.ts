@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { LockEngine } from '../../engine/engine.ts'
 import type { AuditLog } from '../observe/audit-log.ts'
 import { HttpError } from '../http/http-error.ts'
-import type { Access as Right } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
 import type { ServerLimits } from '../server-limits.ts'
 import type { Authenticator } from './authenticator.ts'
 import { checkBrowser } from './browser-check.ts'
@@ -63,9 +63,11 @@ export class Access {
   }
 
   /** Throws a 401 or 403 for those who may not. Also for an upgrade to a session. */
-  admit(request: IncomingMessage, right: Right): Caller {
-    const { authenticator, isLoopbackOnly } = this.#options
-    checkBrowser(request, isLoopbackOnly && authenticator === undefined)
+  admit(request: IncomingMessage, route: Pick<Route, 'access' | 'isStream'>): Caller {
+    const { access: right, isStream } = route
+    const { authenticator } = this.#options
+    const isLoopbackOnly = this.#options.isLoopbackOnly && authenticator === undefined
+    checkBrowser(request, { isLoopbackOnly, isStream })
     if (authenticator === undefined || right === 'open') return this.#callerOf(NO_CREDENTIAL)
     const credential = authenticator.authenticate(request)
     if (right === 'admin' && credential.principal.role !== 'admin') {

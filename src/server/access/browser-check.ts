@@ -2,6 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../http/http-error.ts'
 import { isLoopback } from './loopback.ts'
 
+export interface BrowserCheckOptions {
+  readonly isLoopbackOnly: boolean
+  /** A stream keeps the place of a node and opens a session, so opening one changes things. */
+  readonly isStream: boolean
+}
+
 const PORT = /:\d{1,5}$/
 
 /**
@@ -9,12 +15,13 @@ const PORT = /:\d{1,5}$/
  * this machine (then the `Host` header is not ours), and a plain form may be posted to any address
  * (then the browser says where it comes from). Programs send neither header and are not concerned.
  */
-export function checkBrowser(request: IncomingMessage, isLoopbackOnly: boolean): void {
+export function checkBrowser(request: IncomingMessage, options: BrowserCheckOptions): void {
+  const { isLoopbackOnly, isStream } = options
   const { host, origin } = request.headers
   if (isLoopbackOnly && host !== undefined && !isLoopback(host.replace(PORT, ''))) {
     throw forbidden('this server answers to the names of this machine only')
   }
-  if (isReading(request)) return
+  if (!isStream && isReading(request)) return
   const site = request.headers['sec-fetch-site']
   if (site !== undefined && site !== 'same-origin' && site !== 'none') {
     throw forbidden('pages of other sites may not change anything here')

@@ -6,6 +6,7 @@ import { LogThrottle } from '../observe/log-throttle.ts'
 import type { ServerContext } from '../server-context.ts'
 import { PATIENCE, type Patience } from '../server-limits.ts'
 import { Connections } from './connections.ts'
+import { countHosts } from './count-hosts.ts'
 import { type JsonAnswer, sendJson } from './exchange.ts'
 import { PatientRequest } from './patient-request.ts'
 import { refuseUpgrade } from './refuse-upgrade.ts'
@@ -45,6 +46,7 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     max: limits.connections,
     handle: (request, response) => {
       if (connections.of(request.socket)?.isAbove === true) sendJson(response, TOO_MANY)
+      else if (countHosts(request) > 1) sendJson(response, TWO_HOSTS)
       else options.onRequest(request, response)
     },
   })
@@ -77,6 +79,7 @@ export function createListener(options: ListenerOptions): Server | TlsServer {
     const connection = connections.of(socket)
     if (connection === undefined || connection.isAnswering) socket.destroy()
     else if (connection.isAbove) refuseUpgrade(request, socket, TOO_MANY)
+    else if (countHosts(request) > 1) refuseUpgrade(request, socket, TWO_HOSTS)
     else if (options.onUpgrade(request, socket, head)) connections.handOver(socket)
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -108,13 +111,27 @@ export function replaceTls(server: Server | TlsServer, tls: TlsMaterial): void {
 }
 
 function toTlsOptions({ cert, key, ca }: TlsMaterial): TlsOptions {
-  const own = { cert, key, minVersion: 'TLSv1.2' } as const
+  const own = { cert, key, minVersion: 'TLSv1.2', ciphers: CIPHERS } as const
   return ca === undefined ? own : { ...own, ca, requestCert: true, rejectUnauthorized: true }
 }
+
+/** Suites with forward secrecy and authenticated encryption: all of TLS 1.3, and these of TLS 1.2. */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':')
 
 interface TlsOptions {
   readonly cert: string
   readonly key: string
+  readonly ciphers: string
   readonly minVersion: 'TLSv1.2'
   readonly ca?: string
   readonly requestCert?: boolean
@@ -139,6 +156,12 @@ const TOO_MANY: JsonAnswer = Object.freeze({
     retryable: true,
     applied: 'no',
   },
+  headers: { connection: 'close' },
+})
+
+const TWO_HOSTS: JsonAnswer = Object.freeze({
+  status: 400,
+  body: { error: 'a request has one Host header', code: 'bad_request' },
   headers: { connection: 'close' },
 })
 

@@ -39,7 +39,7 @@ export class RequestHandler {
     try {
       const match = find(router, request.method ?? '', path)
       ;({ route } = match)
-      const caller = context.access.admit(request, route.access)
+      const caller = context.access.admit(request, route)
       if (line !== undefined) line.who = caller.principal.name
       this.#read({ request, response, search, caller, match })
     } catch (error) {

@@ -64,7 +64,7 @@ export class SessionHub {
   #admit(request: IncomingMessage): Caller {
     const { access } = this.#context
     if (request.method !== 'GET') throw wrongMethod()
-    return access.admit(request, SESSION_ROUTE.access)
+    return access.admit(request, SESSION_ROUTE)
   }
 
   #refuse(request: IncomingMessage, socket: Duplex, error: unknown): void {

@@ -8,13 +8,18 @@ let served: Served
 const PATHS: Readonly<Record<string, string>> = { GET: '/v1/locks', POST: '/v1/sweep' }
 
 /** `fetch` does not let a program choose these headers. */
-function ask(method: string, headers: Readonly<Record<string, string>>): Promise<number> {
+function ask(
+  method: string,
+  headers: Readonly<Record<string, string>>,
+  path = PATHS[method],
+): Promise<number> {
   const { port } = served.server.address
   return new Promise((resolve, reject) => {
     const sent = request(
-      { port, host: '127.0.0.1', method, path: PATHS[method], headers },
+      { port, host: '127.0.0.1', method, path, headers, agent: false },
       (got) => {
-        got.resume()
+        if (got.headers['content-type']?.startsWith('text/event-stream') === true) got.destroy()
+        else got.resume()
         resolve(got.statusCode ?? 0)
       },
     )
@@ -51,6 +56,26 @@ describe('a server that only this machine can reach', () => {
   ])('is not changed by a page of another site: %j', async (headers) => {
     expect(await ask('POST', { host: '127.0.0.1', ...headers })).toBe(403)
   })
+
+  it.each([
+    '/lock/subscribe?type=pull&resource_id=r&node_id=n&session=s',
+    '/subscribe?type=pull&resource_id=r',
+    '/v1/events?session=s',
+  ])(
+    'opens no stream, which may keep a place and a session, for a page of another site: %s',
+    async (path) => {
+      for (const headers of [
+        { origin: 'http://evil.example' },
+        { 'sec-fetch-site': 'cross-site' },
+      ]) {
+        expect(await ask('GET', { host: '127.0.0.1', ...headers }, path)).toBe(403)
+      }
+      expect((await served.engine.read({ kind: 'stats' })).sessions).toBe(0)
+      expect(await ask('GET', { host: '127.0.0.1', 'sec-fetch-site': 'same-origin' }, path)).toBe(
+        200,
+      )
+    },
+  )
 
   it.each([
     [{ origin: 'http://127.0.0.1:8086', host: '127.0.0.1:8086' }],

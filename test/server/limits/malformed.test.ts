@@ -9,6 +9,10 @@ let served: Served
 /** Short, because tests wait for it; and longer than any request that is sent in one piece takes. */
 const REQUEST_MS = 2_500
 
+const UPGRADE =
+  'connection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\n' +
+  'sec-websocket-key: MTIzNDU2Nzg5MDEyMzQ1Ng==\r\n'
+
 beforeEach(async () => {
   served = await serve({
     patience: { ...PATIENCE, headersMs: 2_000, requestMs: REQUEST_MS, checkMs: 50 },
@@ -34,6 +38,15 @@ describe('requests that two readers could read differently', () => {
     ['a length that is no number', `${head}content-length: 2x\r\n\r\n{}`],
     ['a space before the colon', `${head}content-length : 2\r\n\r\n{}`],
     ['a header that is folded', `${head}x: a\r\n b\r\ncontent-length: 2\r\n\r\n{}`],
+    [
+      'two hosts',
+      `${head}Host: example.org\r\ncontent-length: 23\r\n\r\n${'{"key":"k","owner":"o"}'}`,
+    ],
+    ['the same host twice', `GET /healthz HTTP/1.1\r\nhost: localhost\r\nhost: localhost\r\n\r\n`],
+    [
+      'two hosts in an upgrade',
+      `GET /v1/session HTTP/1.1\r\nhost: localhost\r\nhost: a\r\n${UPGRADE}\r\n`,
+    ],
     ['no host', 'POST /v1/acquire HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}'],
     ['no HTTP', 'hello\r\n\r\n'],
     ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001'],

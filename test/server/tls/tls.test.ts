@@ -62,6 +62,34 @@ describe('a server with a certificate', () => {
     await expect(get(old)).rejects.toThrow(/protocol|version/i)
   })
 
+  it.each([
+    'AES128-SHA',
+    'AES256-GCM-SHA384',
+    'ECDHE-ECDSA-AES128-SHA',
+    'ECDHE-ECDSA-AES256-SHA384',
+  ])(
+    'speaks no suite without forward secrecy and authenticated encryption: %s',
+    async (ciphers) => {
+      served = await serve({ tls: ours })
+      const old = agentWith({ ciphers: `${ciphers}:@SECLEVEL=0`, maxVersion: 'TLSv1.2' })
+      await expect(get(old)).rejects.toThrow(/handshake failure|alert/i)
+    },
+  )
+
+  it.each([
+    ['TLSv1.2', 'ECDHE-ECDSA-AES128-GCM-SHA256'],
+    ['TLSv1.2', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+    ['TLSv1.3', 'TLS_AES_128_GCM_SHA256'],
+  ] as const)('speaks %s with %s', async (version, ciphers) => {
+    served = await serve({ tls: ours })
+    const agent = agentWith({ ciphers, minVersion: version, maxVersion: version })
+    const { status, socket } = await get(agent)
+    expect([status, socket.getCipher().standardName]).toEqual([
+      200,
+      expect.stringMatching(/GCM|POLY/),
+    ])
+  })
+
   it('shows a new one to new connections, and keeps the old connections', async () => {
     served = await serve({ tls: ours })
     const kept = agentWith()
