@@ -28,6 +28,7 @@ import { EventHub } from './observe/event-hub.ts'
 import { OpenStreams } from './observe/open-streams.ts'
 import { OperationFeed } from './operations/operation-feed.ts'
 import { ReferenceClaims } from './operations/reference-claims.ts'
+import { SocketSessions } from './sessions/socket-sessions.ts'
 import { StreamSessions } from './sessions/stream-sessions.ts'
 import { HeldExchanges } from './sessions/held-exchanges.ts'
 
@@ -180,6 +181,7 @@ function createContext(options: LockServerOptions): ServerContext {
     streams: new OpenStreams(limits.streams, unsent),
     operations: new OperationFeed(events, settings.coordination),
     references: new ReferenceClaims(engine, settings.coordination),
+    socketSessions: new SocketSessions(),
     streamSessions: new StreamSessions({ clock, graceMs: sessionGraceMs }),
     answers: new IdempotencyCache(clock),
   }

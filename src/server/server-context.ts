@@ -12,6 +12,7 @@ import type { EventHub } from './observe/event-hub.ts'
 import type { OpenStreams } from './observe/open-streams.ts'
 import type { OperationFeed } from './operations/operation-feed.ts'
 import type { ReferenceClaims } from './operations/reference-claims.ts'
+import type { SocketSessions } from './sessions/socket-sessions.ts'
 import type { StreamSessions } from './sessions/stream-sessions.ts'
 import type { HeldExchanges } from './sessions/held-exchanges.ts'
 
@@ -46,6 +47,8 @@ export interface ServerContext {
   readonly operations: OperationFeed
   /** References of nodes that learn from a stream that their pull is skipped. */
   readonly references: ReferenceClaims
+  /** Sessions that no client but their own may open, keep or close. */
+  readonly socketSessions: SocketSessions
   /** Sessions of clients that only listen. */
   readonly streamSessions: StreamSessions
   /** Answers that a client may ask for again. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Acquire, Begin, Command } from '../../law/model/commands.ts'
+import { NO_SESSION } from '../../law/sessions.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
 import { writeOutcome } from '../../wire/json/outcome-body.ts'
 import { writeOutcomeText } from '../../wire/json/outcome-text.ts'
@@ -8,6 +9,10 @@ import type { Exchange } from '../http/exchange.ts'
 
 /** Applies a command that does not wait, and answers. */
 export function answerCommand(exchange: Exchange, command: Command): Promise<void> | void {
+  const { context, view } = exchange
+  if (context.socketSessions.isForAnother(command, view)) {
+    return sendOutcome(exchange, command, NO_SESSION)
+  }
   if (isToBeRemembered(exchange.request)) return answerOnce(exchange, command)
   return answerWith(exchange, command, exchange.engine.apply<Command>(command))
 }

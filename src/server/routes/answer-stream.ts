@@ -1,6 +1,8 @@
 import type { Exchange } from '../http/exchange.ts'
 import type { Schema } from '../http/fields.ts'
+import { HttpError } from '../http/http-error.ts'
 import type { DescribedAnswer } from '../http/route.ts'
+import { answer } from '../openapi/schema-words.ts'
 import type { EventStream } from '../observe/event-stream.ts'
 
 /** What a stream of such events can be answered with. */
@@ -14,6 +16,7 @@ export function streamAnswers(events: Schema): Readonly<Record<number, Described
         'Session-Grace-Ms': 'With a `session`: how long all streams that name it may be gone.',
       },
     },
+    404: answer('The session is that of a WebSocket.', 'Error'),
   }
 }
 
@@ -51,10 +54,16 @@ export async function answerStream(
 }
 
 async function joinSession(
-  { context, engine, principal, response }: Exchange,
+  { context, engine, principal, response, view }: Exchange,
   session: string,
   onEnded: () => void,
 ): Promise<() => void> {
+  if (context.socketSessions.isOfAnother(session, view)) {
+    throw new HttpError(404, 'no_session', {
+      message: 'there is no such session, or it is that of a WebSocket',
+      details: { field: 'session' },
+    })
+  }
   const scope = principal.name
   const leave = await context.streamSessions.open({ engine, scope, session, onEnded })
   response.setHeader('session-grace-ms', context.sessionGraceMs)

@@ -111,6 +111,7 @@ export const CONTRACT_ROUTES: readonly Route[] = [
       },
     },
     answers: { 200: answer('It is open.', 'SessionOpened') },
+    refusals: ['no_session'],
     toCommand: (asked) => ({ kind: 'open-session', ...asked }),
   }),
   commandRoute({

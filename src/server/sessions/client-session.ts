@@ -8,6 +8,7 @@ import { isHeldOpen, nameOfWait, type WaitingCommand } from '../../engine/waits/
 import { ProtocolError } from '../../wire/session/protocol-error.ts'
 import { OPEN_REQUESTS_MAX } from '../../wire/session/session-limits.ts'
 import type { ServerMessage } from '../../wire/session/session-message.ts'
+import { NO_SESSION } from '../../law/sessions.ts'
 import type { Timer } from '../../time/clock.ts'
 import { nextTurn } from '../../time/turn.ts'
 import type { PrincipalView } from '../access/principal-view.ts'
@@ -23,6 +24,8 @@ export interface ClientSessionParts {
   /** The engine as the client's principal may use it. */
   readonly engine: LockEngine
   readonly view: PrincipalView
+  /** Whether a command opens, keeps or closes the session of another client's WebSocket. */
+  readonly isForAnother: (command: Command) => boolean
   readonly graceMs: number
   /** Runs something when the grace of a broken connection has passed. */
   readonly setTimer: (onOver: () => void) => Timer
@@ -124,6 +127,7 @@ export class ClientSession {
 
   command(id: number, command: Command): void {
     if (this.#isOver || this.#isFull(id)) return
+    if (this.#parts.isForAnother(command)) return this.#tell(id, NO_SESSION)
     if (this.#held.size > 0) this.#takeOver(id, command)
     const mustOpen = !this.law.isOpen && this.#isInSession(command)
     const opening = mustOpen ? this.law.open() : this.law.opening

@@ -129,18 +129,22 @@ export class SessionTable {
 
   #create(id: string, caller: Caller): ClientSession {
     const { engine, view } = caller
-    const { clock, socketClock, sessionGraceMs, log } = this.#context
+    const { clock, socketClock, sessionGraceMs, log, socketSessions } = this.#context
     const metrics = this.#context.metrics.sessions
     const stored = view.toStored(id)
     const session = new ClientSession({
       ...{ id, engine, view },
+      isForAnother: (command) => socketSessions.isForAnother(command, view, id),
       onFailure: (error) => this.#onFailure(error),
       graceMs: this.#graceMs,
       setTimer: (onOver) => clock.setTimer(sessionGraceMs, onOver),
       onEnded: (end) => {
         metrics.ended[end].value += 1
         log.debug('session ended', { session: stored, reason: end })
-        if (this.#sessions.get(stored) === session) this.#sessions.delete(stored)
+        if (this.#sessions.get(stored) === session) {
+          this.#sessions.delete(stored)
+          socketSessions.delete(stored)
+        }
         this.#bindings.get(session)?.()
         for (const connection of session.heartbeats) {
           connection.close(CLOSE_CODES.unknownSession, 'the session has ended')
@@ -151,6 +155,7 @@ export class SessionTable {
     // The engine may take its time to know it; its client is not silent meanwhile.
     session.heardAtMs = socketClock.nowMs()
     this.#sessions.set(stored, session)
+    socketSessions.add(stored)
     metrics.opened.value += 1
     return session
   }

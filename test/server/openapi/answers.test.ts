@@ -4,6 +4,7 @@ import type { LockEngine } from '../../../src/engine/engine.ts'
 import { createError } from '../../../src/engine/errors/errors.ts'
 import { type LockRig, openRig } from '../locks/lock-rig.ts'
 import { type Served, serve, tokensFor } from '../served.ts'
+import { RawClient } from '../sessions/raw-client.ts'
 import { openTestEngine } from '../test-engine.ts'
 import { ROUTES } from '../../../src/server/routes/routes.ts'
 import { assertDescribed, assertEventDescribed, heard } from './described-answers.ts'
@@ -100,6 +101,16 @@ describe('each of these is answered as it is described', () => {
     await call('/v1/session')
     for (const path of ['/v1/stats', '/v1/capabilities', '/openapi.json', '/']) await call(path)
     for (const path of ['/healthz', '/readyz', '/metrics']) await call(path)
+  })
+
+  it('the session of a WebSocket, to another client', async () => {
+    const client = await RawClient.open(rig.server.url)
+    const { session } = client
+    await call(`/v1/sessions/${session}`, 'PUT', { grace_ms: 5_000 })
+    await call(`/v1/events?session=${session}`)
+    const subject = `type=pull&resource_id=r&session=${session}`
+    for (const path of ['/lock/subscribe', '/subscribe']) await call(`${path}?${subject}`)
+    client.cut()
   })
 
   it('a handshake of a WebSocket', async () => {
