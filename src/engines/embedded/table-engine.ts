@@ -21,22 +21,20 @@ import { unreachable } from '../../law/assert.ts'
 import type { Command, SessionCommand, Unref } from '../../law/model/commands.ts'
 import type { LawEvent } from '../../law/model/events.ts'
 import type { Outcome } from '../../law/model/outcomes.ts'
-import type { Namespace } from '../../law/model/view.ts'
 import { decideSession } from '../../law/sessions.ts'
 import { problemWith } from '../../engine/validation/validate.ts'
 import { isToldOf, OpenWaits, type WaitStep } from '../../engine/waits/open-waits.ts'
 import {
   isHeldOpen,
   nameOfPlace,
-  toWithdrawal,
+  toCancel,
   type WaitingCommand,
 } from '../../engine/waits/waiting-command.ts'
 import type { Clock } from '../../time/clock.ts'
 import type { HoldHistory } from './history/hold-history.ts'
-import type { KeyState } from './table/key-state.ts'
 import type { LockTable } from './table/lock-table.ts'
 import type { SessionRecord } from './table/session-record.ts'
-import { readTable } from './table/table-queries.ts'
+import { findState, readTable } from './table/table-queries.ts'
 import type { TableStore } from './table-store.ts'
 import type { Journal } from './journal/journal.ts'
 import { Alarm } from './alarm.ts'
@@ -202,18 +200,7 @@ export class TableEngine implements LockEngine {
   #expire(asked: Command | Query, nowMs: number): number {
     const expiry = this.#expiry
     const count = expiry.isBehind ? 0 : expiry.run(nowMs)
-    return expiry.isBehind ? count + expiry.runOn(this.#stateOf(asked), nowMs) : count
-  }
-
-  /** The key that a command or a query is about, if there is one and anything is known of it. */
-  #stateOf(asked: Command | Query): KeyState | undefined {
-    const { locks, resources } = this.#table
-    const { key, resource, namespace } = asked as Partial<Record<'key' | 'resource', string>> & {
-      readonly namespace?: Namespace
-    }
-    if (resource !== undefined) return resources.get(resource)
-    if (key === undefined) return undefined
-    return namespace === 'operation' ? resources.get(key) : locks.get(key)
+    return expiry.isBehind ? count + expiry.runOn(findState(this.#table, asked), nowMs) : count
   }
 
   #unref(command: Unref, nowMs: number): Outcome {
@@ -358,7 +345,7 @@ export class TableEngine implements LockEngine {
     // Events of what was decided last were dropped with the answers.
     this.#watchers.tellReset(this.#clock.wallMs())
     for (const command of this.#abandoned.splice(0)) {
-      void this.#step(command, toWithdrawal(command, 'abandoned'))
+      void this.#step(command, toCancel(command, 'abandoned'))
     }
     this.#alarm.restart()
   }

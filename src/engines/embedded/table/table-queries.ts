@@ -22,6 +22,7 @@ import {
 import { copyTally } from './event-tally.ts'
 import { KeyState } from './key-state.ts'
 import type { LockTable } from './lock-table.ts'
+import type { Namespace } from '../../../law/model/view.ts'
 import { ResourceState } from './resource-state.ts'
 import { SmallestNames } from './smallest-names.ts'
 
@@ -82,6 +83,21 @@ function inspect(state: KeyState, nowMs: number, queueLimit: number): InspectRep
     references: Array.from(state.references(), ({ node }) => node),
     remembered: Array.from(state.everyRemembered(), (one) => showRemembered(one, nowMs)),
   }
+}
+
+/** What a command or a query may be about. */
+interface AboutKey {
+  readonly key?: string | undefined
+  readonly resource?: string | undefined
+  readonly namespace?: Namespace | undefined
+}
+
+/** The key that a command or a query is about, if there is one and anything is known of it. */
+export function findState(table: LockTable, asked: object): KeyState | undefined {
+  const { key, resource, namespace } = asked as AboutKey
+  if (resource !== undefined) return table.resources.get(resource)
+  if (key === undefined) return undefined
+  return namespace === 'operation' ? table.resources.get(key) : table.locks.get(key)
 }
 
 function standing(state: KeyState, owner: string, nowMs: number): StandingReply {
