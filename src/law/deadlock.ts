@@ -18,7 +18,6 @@ interface Meeting {
 }
 
 interface Scene {
-  /** The key that is asked for is seen as the decision leaves it, every other key as it is. */
   readonly draft: Draft
   readonly graph: WaitGraph
   readonly asking: string
@@ -85,21 +84,21 @@ function search(scene: Scene, first: Iterable<string>): readonly string[] | unde
 
 function* blockersOfParty(scene: Scene, party: string): Iterable<string> {
   for (const { view, waiter: before } of scene.graph.waitsOf(party)) {
-    const waiter = present(scene, view, before)
+    const key = seen(scene, view)
+    const waiter = key.waiter(before.owner, before.requestId)
     if (waiter === undefined) continue
-    const all = waitersOf(scene, view, waiter.owner)
+    const all = key.waitersOf(waiter.owner)
     if (all[0]?.requestId !== waiter.requestId) continue
     // Later requests of an owner wait for what its first one waits for, and for more if they write.
     const mode = all.some((one) => one.mode === 'write') ? 'write' : waiter.mode
-    const holds = isAskedFor(scene, view) ? scene.draft.holds() : view.holds()
     const isBlocked = !isForRoom(scene, view, { ...waiter, mode })
-    const place = positionOf(scene, view, waiter)
+    const place = key.position(waiter)
     const ahead = entangled(scene, view).filter(
       (other) =>
-        positionOf(scene, view, other) < place &&
+        key.position(other) < place &&
         isInTheWay(scene, view, { ahead: other, wait: { ...waiter, mode } }),
     )
-    yield* blockers(waiter, isBlocked ? holds : [], ahead)
+    yield* blockers(waiter, isBlocked ? key.holds() : [], ahead)
   }
 }
 
@@ -109,25 +108,14 @@ function entangled(scene: Scene, view: KeyView): readonly Waiter[] {
   for (const wait of scene.graph.waitsOf(scene.asking)) {
     if (wait.view.key === view.key) waiters.push(wait.waiter)
   }
-  return waiters.flatMap((waiter) => present(scene, view, waiter) ?? [])
+  const key = seen(scene, view)
+  if (key === view) return waiters
+  return waiters.flatMap(({ owner, requestId }) => key.waiter(owner, requestId) ?? [])
 }
 
-function isAskedFor({ draft }: Scene, view: KeyView): boolean {
-  return view.key === draft.view.key
-}
-
-/** The waiter as this decision leaves it; `undefined` if it has been granted or has left. */
-function present(scene: Scene, view: KeyView, waiter: Waiter): Waiter | undefined {
-  if (!isAskedFor(scene, view)) return waiter
-  return scene.draft.waiter(waiter.owner, waiter.requestId)
-}
-
-function waitersOf(scene: Scene, view: KeyView, owner: string): readonly Waiter[] {
-  return isAskedFor(scene, view) ? scene.draft.waitersOf(owner) : view.waitersOf(owner)
-}
-
-function positionOf(scene: Scene, view: KeyView, waiter: Waiter): number {
-  return isAskedFor(scene, view) ? scene.draft.position(waiter) : view.position(waiter)
+/** The key that is asked for as the decision leaves it, every other key as it is. */
+function seen({ draft }: Scene, view: KeyView): Draft | KeyView {
+  return view.key === draft.view.key ? draft : view
 }
 
 /** A party's own waiters never block it: they are its parallel work, not its way forward. */
@@ -141,15 +129,15 @@ function* blockers(wait: Wait, holds: Iterable<Hold>, ahead: Iterable<Waiter>): 
  * holders to leave and for none in particular. That is not doomed.
  */
 function isForRoom(scene: Scene, view: KeyView, wait: Wait): boolean {
-  const isHere = isAskedFor(scene, view)
-  if (isHere && scene.isUpgrade) return false
-  const { holdCount, writer, upgraders } = isHere ? scene.draft : view
+  const key = seen(scene, view)
+  if (key === scene.draft && scene.isUpgrade) return false
+  const { holdCount, writer, upgraders } = key
   if (holdCount < view.settings.holdersPerKeyMax) return false
   if (wait.mode === 'write' || writer !== undefined || upgraders.length > 0) return false
   for (let lane = 0; lane <= wait.lane; lane += 1) {
     for (let one = view.head(lane); one !== undefined; one = view.next(one)) {
       if (one.owner === wait.owner) break
-      if (one.mode === 'write' && present(scene, view, one) !== undefined) return false
+      if (one.mode === 'write' && key.waiter(one.owner, one.requestId) !== undefined) return false
     }
   }
   return true
@@ -161,11 +149,13 @@ function isForRoom(scene: Scene, view: KeyView, wait: Wait): boolean {
  */
 function isInTheWay(scene: Scene, view: KeyView, { ahead, wait }: Meeting): boolean {
   if (wait.mode === 'write' || ahead.mode === 'write' || wait.lane !== ahead.lane) return true
+  const key = seen(scene, view)
+  const place = key.position(ahead)
   for (let next = view.next(ahead); next !== undefined; next = view.next(next)) {
     if (next.owner === wait.owner) return false
-    if (next.mode !== 'write' || present(scene, view, next) === undefined) continue
-    const [first = next] = waitersOf(scene, view, next.owner)
-    if (positionOf(scene, view, first) > positionOf(scene, view, ahead)) return true
+    if (next.mode !== 'write' || key.waiter(next.owner, next.requestId) === undefined) continue
+    const [first = next] = key.waitersOf(next.owner)
+    if (key.position(first) > place) return true
   }
   return false
 }
