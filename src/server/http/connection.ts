@@ -36,7 +36,7 @@ export class Connection {
   readonly #parts: ConnectionParts
   readonly #behind: PipelinedRequest[] = []
   #current: ServerResponse | undefined
-  readonly #onAnswered = (): void => this.#next()
+  readonly #onAnswered = (): void => this.#endAnswer()
   #takenBytes = 0
   #looks = 0
 
@@ -89,8 +89,14 @@ export class Connection {
     this.#parts.handle(request, response)
   }
 
+  /** Other connections have their turn before the next request of this one. */
+  #endAnswer(): void {
+    if (this.#behind.length === 0) this.#current = undefined
+    else setImmediate(() => this.#beginNext())
+  }
+
   /** Behind an answer that closes the connection nothing is begun. */
-  #next(): void {
+  #beginNext(): void {
     const { socket, pipelined } = this.#parts
     this.#current = undefined
     if (socket.writableEnded || socket.destroyed) return

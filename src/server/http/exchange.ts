@@ -61,8 +61,8 @@ export class Exchange {
     this.#sendJsonText({ status, text: JSON.stringify(body), headers })
   }
 
-  /** The same for a body that is JSON already. */
-  sendJson(status: number, text: string): void {
+  /** The same for a body that is JSON already; bytes that many answers share are kept in memory once. */
+  sendJson(status: number, text: string | Buffer): void {
     this.#sendJsonText({ status, text })
   }
 
@@ -96,7 +96,7 @@ export function sendJson(response: ServerResponse, answer: JsonAnswer): void {
 }
 
 interface JsonTextAnswer extends Omit<JsonAnswer, 'body'> {
-  readonly text: string
+  readonly text: string | Buffer
 }
 
 function sendJsonText(response: ServerResponse, answer: JsonTextAnswer): void {

@@ -29,13 +29,13 @@ const DESCRIPTION_ROUTE: Route = createRoute({
   handle: (exchange) => exchange.sendJson(200, describe(exchange.context.limits)),
 })
 
-const descriptions = new WeakMap<ServerLimits, string>()
+const descriptions = new WeakMap<ServerLimits, Buffer>()
 
 /** Written once: it is long, and no key is needed to ask for it. */
-function describe(limits: ServerLimits): string {
+function describe(limits: ServerLimits): Buffer {
   const known = descriptions.get(limits)
   if (known !== undefined) return known
-  const text = JSON.stringify(describeRoutes(ROUTES, limits))
+  const text = Buffer.from(JSON.stringify(describeRoutes(ROUTES, limits)))
   descriptions.set(limits, text)
   return text
 }
