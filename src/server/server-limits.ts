@@ -88,7 +88,7 @@ export const PATIENCE: Patience = Object.freeze({
  * Requests of one connection that stand behind another one. Clients in use send no more than one; a client
  * that sends another request while so many stand is cut.
  */
-export const PIPELINED_MAX = 100
+export const PIPELINED_MAX = 16
 
 /** The same over all connections: each is some kilobytes, or the 16 KiB of the longest head. */
-export const PIPELINED_TOTAL_MAX = 5_000
+export const PIPELINED_TOTAL_MAX = 1_000

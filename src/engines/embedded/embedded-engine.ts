@@ -86,7 +86,12 @@ export async function openStoredEngine(
   const history = options.history === true ? await HoldHistory.open(disk, clock) : undefined
   clock.start()
   const capabilities = capabilitiesOf(table, { durable: true, history: history !== undefined })
-  const storage = { journal, store, clock }
+  const readDurable = async (): Promise<LockTable> => {
+    const copy = createTable(options)
+    await journal.readDurable(new TableStore(copy, () => Math.floor(clock.nowMs())))
+    return copy
+  }
+  const storage = { journal, store, clock, readDurable }
   return new TableEngine({ table, clock, capabilities, storage, history, onClosed })
 }
 

@@ -2,6 +2,7 @@ import type { LockError } from '../../engine/errors/errors.ts'
 import type { Timer } from '../../time/clock.ts'
 import type { Journal } from './journal/journal.ts'
 import type { RecoveryClock } from './recovery-clock.ts'
+import type { LockTable } from './table/lock-table.ts'
 
 /** How often it is tried whether there is room again. */
 const RETRY_MS = 1_000
@@ -9,6 +10,8 @@ const RETRY_MS = 1_000
 export interface FullDiskOptions {
   readonly journal: Journal
   readonly clock: RecoveryClock
+  /** A table with what is durable and nothing else, every lease at full length. */
+  readonly readDurable: () => Promise<LockTable>
   /** Nothing may be decided from now on. */
   readonly onFull: (error: LockError) => void
   /** Everything decided before is durable, and decisions are taken again. */
@@ -26,6 +29,8 @@ export class FullDisk {
   readonly #options: FullDiskOptions
   #timer: Timer | undefined
   #error: LockError | undefined
+  #isStopped = false
+  #table: Promise<LockTable> | undefined
 
   constructor(options: FullDiskOptions) {
     this.#options = options
@@ -37,13 +42,22 @@ export class FullDisk {
     return this.#error
   }
 
+  /** What is read from while the disk is full: the table of the engine is ahead of it. */
+  get table(): Promise<LockTable> | undefined {
+    if (this.#error === undefined) return undefined
+    this.#table ??= this.#options.readDurable()
+    return this.#table
+  }
+
   stop(): void {
+    this.#isStopped = true
     this.#timer?.cancel()
-    this.#timer = undefined
   }
 
   #begin(error: LockError): void {
     this.#error = error
+    // The disk may also be full when the engine is closed, which writes, too.
+    if (this.#isStopped) return
     this.#options.clock.stop()
     this.#options.onFull(error)
     this.#tryLater()
@@ -56,9 +70,10 @@ export class FullDisk {
   async #retry(): Promise<void> {
     const { journal, clock, onRoom, onFailed } = this.#options
     const hasRoom = await journal.retry()
-    if (this.#timer === undefined) return
+    if (this.#isStopped) return
     if (hasRoom) {
       this.#error = undefined
+      this.#table = undefined
       clock.start()
       onRoom()
     } else if (journal.failure !== null) onFailed(journal.failure)

@@ -60,6 +60,8 @@ export interface TableStorage {
   readonly journal: Journal
   readonly store: TableStore
   readonly clock: RecoveryClock
+  /** A table with what is durable and nothing else, every lease at full length. */
+  readonly readDurable: () => Promise<LockTable>
 }
 
 /** The events of one decision, and the time of day at which it was made. */
@@ -99,6 +101,8 @@ export class TableEngine implements LockEngine {
   readonly #fullDisk: FullDisk | undefined
   /** Requests whose calls were ended because the disk was full; they leave the queue when it has room. */
   #abandoned: WaitingCommand[] = []
+  /** What watchers hear when the disk has room. */
+  #kept: Untold[] = []
   #failure: LockError | undefined
   #closing: Promise<void> | undefined
 
@@ -242,8 +246,8 @@ export class TableEngine implements LockEngine {
         for (const { events, atMs } of untold) this.#watchers.tell(events, atMs)
       },
       (error: unknown) => {
-        const isKept = this.#fullDisk?.error !== undefined
-        if (!isKept) this.#fail(this.#journal?.failure ?? toDefect({ kind: 'append' }, error))
+        if (this.#fullDisk?.error !== undefined) this.#kept.push(...untold)
+        else this.#fail(this.#journal?.failure ?? toDefect({ kind: 'append' }, error))
         throw error
       },
     )
@@ -286,13 +290,18 @@ export class TableEngine implements LockEngine {
     const stopped = this.#stopped()
     if (stopped !== undefined) return Promise.reject(stopped)
     const nowMs = this.#nowMs()
-    if (this.#fullDisk?.error === undefined) this.#expire(query, nowMs)
-    return Promise.resolve(this.#whenDurable(this.#reply(query, nowMs) as ReplyOf<Q>))
+    const durable = this.#fullDisk?.table
+    if (durable !== undefined) {
+      return durable.then((table) => this.#reply(query, { table, nowMs }) as ReplyOf<Q>)
+    }
+    this.#expire(query, nowMs)
+    const reply = this.#reply(query, { table: this.#table, nowMs })
+    return Promise.resolve(this.#whenDurable(reply as ReplyOf<Q>))
   }
 
-  #reply(query: Query, nowMs: number): ReplyOf<Query> {
+  #reply(query: Query, { table, nowMs }: { table: LockTable; nowMs: number }): ReplyOf<Query> {
     if (query.kind === 'history') return this.#history?.read(query) ?? NO_HISTORY
-    const reply = readTable(this.#table, query, nowMs)
+    const reply = readTable(table, query, nowMs)
     if (query.kind !== 'stats' || this.#journal === undefined) return reply
     return { ...(reply as StatsReply), journal: this.#journal.stats }
   }
@@ -323,10 +332,9 @@ export class TableEngine implements LockEngine {
     await this.#onClosed?.()
   }
 
-  #watchDisk({ journal, clock }: TableStorage): FullDisk {
+  #watchDisk({ journal, clock, readDurable }: TableStorage): FullDisk {
     return new FullDisk({
-      journal,
-      clock,
+      ...{ journal, clock, readDurable },
       onFull: (error) => this.#onFull(error),
       onRoom: () => this.#onRoom(),
       onFailed: (error) => this.#fail(error),
@@ -342,8 +350,7 @@ export class TableEngine implements LockEngine {
   }
 
   #onRoom(): void {
-    // Events of what was decided last were dropped with the answers.
-    this.#watchers.tellReset(this.#clock.wallMs())
+    for (const { events, atMs } of this.#kept.splice(0)) this.#watchers.tell(events, atMs)
     for (const command of this.#abandoned.splice(0)) {
       void this.#step(command, toCancel(command, 'abandoned'))
     }

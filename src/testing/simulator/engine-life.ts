@@ -168,7 +168,9 @@ export class EngineLife {
       const until = witness.count
       const checkReading = witness.expectReading(request)
       const value: unknown = await asked
-      if (!this.process.isDead) {
+      // On a full disk reads show what is durable, which may be less than what was decided.
+      const isBehind = request.kind === 'query' && !this.#isDiskSound
+      if (!this.process.isDead && !isBehind) {
         witness.acknowledge(request, until, value)
         checkReading(value)
       }

@@ -64,10 +64,13 @@ it.each([
 
 it.each([
   [
-    'a hundred long heads behind a wait',
-    `${wait()}${`GET / HTTP/1.1\r\n${HOST}x: ${LONG}\r\n\r\n`.repeat(100)}`,
+    'sixteen long heads behind a wait',
+    `${wait()}${`GET / HTTP/1.1\r\n${HOST}x: ${LONG}\r\n\r\n`.repeat(16)}`,
   ],
-  ['ten long answers that are not read', `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(10)],
+  [
+    'a hundred long answers that are not read',
+    `GET /openapi.json HTTP/1.1\r\n${HOST}\r\n`.repeat(100),
+  ],
 ])(`${SOCKETS} sockets with %s cost bounded memory`, async (what, bytes) => {
   const grown = await server.attack(`${SOCKETS} sockets with ${what}`, async () => {
     await sockets.openMany(SOCKETS, bytes)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type LockRig, openRig, waiters } from '../locks/lock-rig.ts'
@@ -46,11 +47,18 @@ describe('streams that are pipelined on one connection', () => {
     '/lock/subscribe?type=pull&resource_id=r',
     '/subscribe?type=pull&resource_id=r',
   ])('are one stream, and none after it is cut: %s', async (path) => {
-    const socket = await sockets.open(get(path).repeat(100))
+    const socket = await sockets.open(get(path).repeat(17))
     await expect.poll(() => gauge('holdfast_streams')).toBeGreaterThanOrEqual(1)
     await rig.call('/healthz')
     expect(await gauge('holdfast_streams')).toBe(1)
     socket.destroy()
+    await expect.poll(() => gauge('holdfast_streams')).toBe(0)
+  })
+
+  it('are cut with their connection where they are a hundred', async () => {
+    const socket = await sockets.open(get('/v1/events').repeat(100))
+    socket.resume()
+    await once(socket, 'end')
     await expect.poll(() => gauge('holdfast_streams')).toBe(0)
   })
 

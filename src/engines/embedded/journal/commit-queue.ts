@@ -88,7 +88,7 @@ export class CommitQueue {
   #durableNumber: number
   #failure: LockError | null = null
   #full: LockError | null = null
-  #isRetrying = false
+  #retrying: Promise<boolean> | null = null
   #syncs = 0
   #bytes = 0
   #appended = 0
@@ -161,9 +161,15 @@ export class CommitQueue {
   }
 
   /** Writes what was kept when there was no room. Resolves with whether records are taken again. */
-  async retry(): Promise<boolean> {
-    if (this.#full === null || this.#isRetrying) return false
-    this.#isRetrying = true
+  retry(): Promise<boolean> {
+    this.#retrying ??= this.#retry().finally(() => {
+      this.#retrying = null
+    })
+    return this.#retrying
+  }
+
+  async #retry(): Promise<boolean> {
+    if (this.#full === null) return this.#failure === null
     try {
       for (let batch = this.#closed[0]; batch !== undefined; batch = this.#closed[0]) {
         await this.#write(batch)
@@ -172,8 +178,6 @@ export class CommitQueue {
     } catch (error) {
       if (!isOutOfRoom(error)) this.#fail(error)
       return false
-    } finally {
-      this.#isRetrying = false
     }
     this.#full = null
     this.#isPumping = false

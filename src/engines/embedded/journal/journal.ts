@@ -8,7 +8,7 @@ import { HighWater } from './mark/high-water.ts'
 import { COMPACT_MIN_BYTES, NUMBERS_PER_MARK, PREALLOCATE_BYTES } from './journal-limits.ts'
 import type { JournalOwner } from './owner/journal-owner.ts'
 import { LogFile } from './log-file.ts'
-import { type Recovered, type RecoverySummary, recover } from './recovery.ts'
+import { type Recovered, type RecoverySummary, readUpTo, recover } from './recovery.ts'
 import { removeOutdated } from './remove-outdated.ts'
 import { writeSnapshot } from './snapshot-file.ts'
 
@@ -155,6 +155,11 @@ export class Journal {
     return this.#commits.retry()
   }
 
+  /** Hands another owner what is durable, and nothing of what there was no room for. */
+  readDurable(owner: JournalOwner): Promise<void> {
+    return readUpTo(this.#disk, owner, this.#commits.durableNumber)
+  }
+
   /** What it has done since it was opened, for operators. */
   get stats(): JournalStats {
     const { syncs, bytes } = this.#commits.written
@@ -192,7 +197,7 @@ export class Journal {
 
   async #close(): Promise<void> {
     this.#refused = refusal(toClosed())
-    if (this.#commits.full !== null && !(await this.#commits.retry())) this.#commits.giveUp()
+    if (!(await this.#commits.retry())) this.#commits.giveUp()
     await this.#commits.settledSoFar().catch(() => {})
     this.#stop.abort()
     await this.#compaction
@@ -202,6 +207,7 @@ export class Journal {
     // Without the mark of a proper end the next opening goes on as after a crash.
     const isWhole = this.#commits.failure === null && this.#commits.full === null
     if (isWhole) await this.#highWater.close().catch(() => {})
+    this.#commits.giveUp()
     await this.#log.close()
   }
 

@@ -40,9 +40,17 @@ export class LogWalk {
   #framesBytes = 0
   #endsClosed = true
 
-  constructor(disk: Disk, firstBatch: number, replay: (record: Uint8Array) => void) {
+  readonly #lastBatch: number
+
+  /** With `lastBatch` it goes no further, whatever follows. */
+  constructor(
+    disk: Disk,
+    { firstBatch, lastBatch = Infinity }: { firstBatch: number; lastBatch?: number },
+    replay: (record: Uint8Array) => void,
+  ) {
     this.#disk = disk
     this.#expected = firstBatch
+    this.#lastBatch = lastBatch
     this.#replay = replay
   }
 
@@ -93,7 +101,8 @@ export class LogWalk {
         throw toDamaged(name, 0, 'the file is not the one its name says')
       }
       const end = await this.#replayFrames(reader, file, header.salt)
-      if (await reader.hasFrameFrom(end, header.salt)) {
+      const isAtLast = this.#expected > this.#lastBatch
+      if (!isAtLast && (await reader.hasFrameFrom(end, header.salt))) {
         const isFirst = end === FILE_HEADER_BYTES && previous?.isTorn === true
         const place = isFirst ? previous : { name, end }
         const found = `batch ${this.#expected} cannot be read, though others follow`
@@ -112,6 +121,7 @@ export class LogWalk {
     for (;;) {
       const frame = await reader.tryReadFrame(offset, salt)
       if (frame === null || frame.number !== this.#expected) break
+      if (frame.number > this.#lastBatch) break
       for (const record of frame.records) this.#replay(record)
       this.#lastFrame = { file, offset, end: frame.end }
       this.#records += frame.records.length

@@ -111,7 +111,17 @@ interface Reading {
   readonly newestVersion: number
 }
 
-async function readJournal(disk: Disk, owner: JournalOwner): Promise<Reading> {
+/** Hands the owner the state up to this batch, of a journal that is open, and changes nothing. */
+export async function readUpTo(disk: Disk, owner: JournalOwner, lastBatch: number): Promise<void> {
+  const { walk } = await readJournal(disk, owner, lastBatch)
+  await walk.closeAll()
+}
+
+async function readJournal(
+  disk: Disk,
+  owner: JournalOwner,
+  lastBatch = Infinity,
+): Promise<Reading> {
   await disk.syncDirectory()
   const everyName = await disk.list()
   const mark = await readMark(disk, everyName)
@@ -124,7 +134,8 @@ async function readJournal(disk: Disk, owner: JournalOwner): Promise<Reading> {
     owner.restore(chunk)
   }
   const base = snapshot === undefined ? null : await readSnapshot(disk, snapshot, restore)
-  const walk = new LogWalk(disk, base?.firstBatch ?? 1, (record) => owner.replay(record))
+  const firstBatch = base?.firstBatch ?? 1
+  const walk = new LogWalk(disk, { firstBatch, lastBatch }, (record) => owner.replay(record))
   try {
     for (const sequence of sequences) await walk.readLog(sequence)
   } catch (error) {

@@ -101,7 +101,7 @@ async function readWhatCanBeRead(
     if (base === null) return 0
     firstBatch = base.firstBatch
   }
-  const walk = new LogWalk(disk, firstBatch, (record) => owner.replay(record))
+  const walk = new LogWalk(disk, { firstBatch }, (record) => owner.replay(record))
   try {
     for (let sequence = first ?? 1; logs.includes(sequence); sequence++) {
       const read = await unlessDamaged(walk.readLog(sequence).then(() => true))
