@@ -103,17 +103,18 @@ export function undoSteps(
  * The session has ended: its waiters leave, and its holds end as failed. Or its client was silent for the
  * grace: its waiters leave, and each hold stays until its lease runs out, except in a stream session.
  */
-export function leave(draft: Draft, { session }: Leave): Decision {
+export function leave(draft: Draft, { session, atMost = Infinity }: Leave): Decision {
   const known = draft.view.session(session)
   const waiters = losesPlaces(known, draft.nowMs) ? [...draft.view.waitersIn(session)] : []
   let count = 0
   for (const { owner, requestId } of waiters) {
     const waiter = draft.waiter(owner, requestId)
     if (waiter === undefined) continue
+    if (count === atMost) break
     dismiss(draft, waiter, { kind: 'refused', code: 'disconnected' })
     count += 1
   }
-  if (losesHolds(known, draft.nowMs)) {
+  if (count < atMost && losesHolds(known, draft.nowMs)) {
     // A waiter may have become a holder in this very decision, because what it waited for was over.
     for (const { owner } of [...draft.view.holdsIn(session), ...waiters]) {
       const hold = draft.hold(owner)

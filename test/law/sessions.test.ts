@@ -143,6 +143,16 @@ describe('the silence of a client', () => {
     })
   })
 
+  it('costs its places in parts where not all are asked for at once', () => {
+    const story = createStory()
+    story.acquire('x', 'write', { session: 's' })
+    for (const owner of ['a', 'b', 'c']) story.wait(owner, 'write', { session: 's' })
+    story.world.removeSession('s')
+    const counts = [1, 2, 3].map(() => story.run({ kind: 'leave', session: 's', atMost: 2 }, AT_A))
+    expect(counts).toEqual([2, 2, 0].map((count) => ({ kind: 'swept', count })))
+    expect([...story.holders(), ...story.queue()]).toEqual([])
+  })
+
   it('costs an upgrade that waits, and not the hold that was to be upgraded', () => {
     const story = createStory()
     story.acquire('x', 'read', { session: 's' })

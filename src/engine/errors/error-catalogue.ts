@@ -145,7 +145,7 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry>> = Object.f
     class: 'UnavailableError',
     retryable: false,
     meaning:
-      'The disk or the database did not take a write, or cannot be used as it is: somebody has to see to it. What was acknowledged is safe. On a full disk the embedded engine refuses changes until there is room; after any other failure it has stopped. A database is asked again by the next call.',
+      'The disk or the database did not take a write, or cannot be used as it is: an operator has to see to it. What was acknowledged is safe. On a full disk the embedded engine refuses changes until there is room; after any other failure it has stopped. A database is asked again by the next call.',
   },
   LOCK_STORAGE_DAMAGED: {
     class: 'InternalError',

@@ -8,8 +8,8 @@ import { WaiterRecord } from './table/waiter-record.ts'
 
 const EXPIRE = Object.freeze({ kind: 'expire' })
 
-/** Decided on in one turn of the event loop, a few milliseconds of work: then others are served. */
-const KEYS_PER_TURN = 1_000
+/** What is decided in one turn of the event loop, a few milliseconds of work: then others are served. */
+const AT_ONCE_MAX = 1_000
 
 /** A session that has ended or fallen silent, and the keys that have not decided yet what that means there. */
 interface Leaving {
@@ -104,14 +104,18 @@ export class Expiry {
   #continueLeaving(nowMs: number): number {
     const table = this.#table
     let count = 0
-    let room = KEYS_PER_TURN
+    let room = AT_ONCE_MAX
     for (let leaving = this.#leaving[0]; leaving !== undefined; leaving = this.#leaving[0]) {
       const { record, states } = leaving
-      for (; leaving.next < states.length; leaving.next += 1, room -= 1) {
-        if (room === 0) return count
-        const ended = table.leaveOn(states[leaving.next] as KeyState, record, nowMs)
+      while (leaving.next < states.length) {
+        if (room <= 0) return count
+        const state = states[leaving.next] as KeyState
+        const leave = { session: record.id, atMost: AT_ONCE_MAX }
+        const ended = table.leaveOn(state, leave, nowMs)
+        if (ended < AT_ONCE_MAX) leaving.next += 1
         leaving.ended += ended
         count += ended
+        room -= Math.max(1, ended)
       }
       // The client of a silent one may have come back meanwhile.
       if (record.hasEnded || record.dueAtMs <= nowMs) table.forgetSession(record)
@@ -129,7 +133,7 @@ function collect(
   keys: Map<KeyState, DueOnKey>,
 ): readonly SessionRecord[] {
   const sessions: SessionRecord[] = []
-  for (let room = KEYS_PER_TURN; room > 0; room -= 1) {
+  for (let room = AT_ONCE_MAX; room > 0; room -= 1) {
     const item = table.heap.peek()
     if (item === undefined || item.dueAtMs > nowMs) break
     table.heap.remove(item)

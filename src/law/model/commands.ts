@@ -169,6 +169,8 @@ export interface Expire {
 export interface Leave {
   readonly kind: 'leave'
   readonly session: string
+  /** So many waiters at most, where the rest is asked for later; all when absent. */
+  readonly atMost?: number | undefined
 }
 
 /**

@@ -160,7 +160,9 @@ export class ClientSession {
 
   /** Resolves when nothing is held or waited for in the session, and what was asked before is answered. */
   async goodbye(): Promise<void> {
-    await Promise.all([this.#end('goodbye', 'cancelled'), this.law.close(), this.settled()])
+    // What waits leaves in parts, before the rest ends at once.
+    await this.#end('goodbye', 'cancelled')
+    await Promise.all([this.law.close(), this.settled()])
   }
 
   /** The client did not come back in time. What it holds is left to its leases. */

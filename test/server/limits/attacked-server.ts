@@ -37,6 +37,11 @@ export class AttackedServer {
     return (await this.#metric('holdfast_http_connections')) - 1
   }
 
+  /** One number of its metrics. */
+  gauge(name: string): Promise<number> {
+    return this.#metric(name)
+  }
+
   /** Runs an attack, prints what it took, and returns by how many MiB the memory of the server grew at most. */
   async attack(what: string, run: () => Promise<void>): Promise<number> {
     const end = { isReached: false }

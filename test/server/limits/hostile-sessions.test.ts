@@ -6,6 +6,7 @@ import { writeMessage } from '../../../src/wire/session/message-codec.ts'
 import type { ClientMessage } from '../../../src/wire/session/session-message.ts'
 import { RawClient } from '../sessions/raw-client.ts'
 import { AttackedServer } from './attacked-server.ts'
+import { probeDuring } from './probe.ts'
 
 const isLong = process.env['HOLDFAST_TEST_DOSE'] === 'long'
 const FRAMES = isLong ? 250_000 : 5_000
@@ -41,22 +42,10 @@ async function client(): Promise<RawClient> {
 
 /** Runs an attack while another client goes on, which has to be answered soon; resolves to the growth in MiB. */
 async function attack(what: string, run: () => Promise<void>): Promise<number> {
-  const other = await client()
-  let isOver = false
-  let longestMs = 0
-  const probing = (async () => {
-    for (let id = 0; !isOver; id = (id + 1) % 1_000) {
-      const startedMs = performance.now()
-      other.heard.length = 0
-      other.ask(id, { kind: 'acquire', key: 'other', owner: 'other', requestId: `${startedMs}` })
-      await other.answer(id)
-      other.ask(id, { kind: 'release', key: 'other', owner: 'other' })
-      longestMs = Math.max(longestMs, performance.now() - startedMs)
-    }
-  })()
-  const grown = await server.attack(what, run)
-  isOver = true
-  await probing
+  let grown = 0
+  const longestMs = await probeDuring(await client(), async () => {
+    grown = await server.attack(what, run)
+  })
   console.log(`${what}: another client waited for ${Math.round(longestMs)} ms at most`)
   expect(longestMs).toBeLessThan(WAIT_MS_MAX)
   expect(await server.isAlive()).toBe(true)

@@ -72,7 +72,7 @@ function createSettling(): Settling {
  *
  * When there is no room for a batch, the callers of it and of all that were appended meanwhile are told that it
  * may be applied, and the batches are kept: `retry` writes them, whole and at the same place, so that nothing
- * of the first attempt matters. Until then no record is taken. Any other failure is final, because nobody knows
+ * of the first attempt matters. Until then no record is taken. Any other failure is final, because it is not known
  * what the disk has.
  */
 export class CommitQueue {

@@ -1,6 +1,6 @@
 import { unreachable } from '../../../law/assert.ts'
 import type { Change } from '../../../law/model/changes.ts'
-import type { KeyCommand } from '../../../law/model/commands.ts'
+import type { KeyCommand, Leave } from '../../../law/model/commands.ts'
 import type { Decision, Law } from '../../../law/decide.ts'
 import type { Outcome } from '../../../law/model/outcomes.ts'
 import type { LawSettings } from '../../../law/model/settings.ts'
@@ -321,16 +321,16 @@ export class LockTable implements KnownNames {
     if (record === undefined) return
     record.hasEnded = true
     const states = new Set([...record.holds, ...record.waiters].map((one) => one.state))
-    for (const state of states) this.leaveOn(state, record, nowMs)
+    for (const state of states) this.leaveOn(state, { session: id }, nowMs)
     this.forgetSession(record)
   }
 
   /**
    * A session has ended, or its client was silent for the grace: a key of it decides what that means there.
-   * Returns how many holds and waiters ended.
+   * Returns how many holds and waiters ended; as many as `atMost` where there may be more.
    */
-  leaveOn(state: KeyState, { id }: SessionRecord, nowMs: number): number {
-    const outcome = this.decide(state, { kind: 'leave', session: id }, nowMs)
+  leaveOn(state: KeyState, leave: Omit<Leave, 'kind'>, nowMs: number): number {
+    const outcome = this.decide(state, { kind: 'leave', ...leave }, nowMs)
     return outcome.kind === 'swept' ? outcome.count : 0
   }
 
