@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { LockEngine } from '../engine/engine.ts'
+import { createError } from '../engine/errors/errors.ts'
 import { isLoopback } from '../server/access/loopback.ts'
 import { isGuarded } from '../server/access/open-access.ts'
 import { LockServer, type LockServerOptions } from '../server/lock-server.ts'
@@ -28,7 +29,7 @@ export async function runServe(args: readonly string[], io: CliIo): Promise<numb
   const { engine, warnings = [] } = await openServeEngine(settings)
   try {
     log.info('locks are kept', { engine: showServeEngine(settings) })
-    for (const warning of warnings) log.warn(warning)
+    for (const warning of [...settings.warnings, ...warnings]) log.warn(warning)
     const server = await openServer({ settings, access, engine, log })
     const stopFollowing = followAccessFiles(settings, server, log)
     const stopped = waitForSignal(io, log)
@@ -101,7 +102,6 @@ async function openServer({ settings, access, engine, log }: ServerParts): Promi
 }
 
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there already',
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'this machine has no such address',
   EACCES: 'this user may not listen there',
@@ -109,6 +109,10 @@ const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
 
 function toListenError(error: NodeJS.ErrnoException, { host, port }: ServeSettings): Error {
   const { code = '', message } = error
+  if (code === 'EADDRINUSE') {
+    const text = `host ${host}, port ${port}: another program listens there already`
+    return createError('LOCK_ENGINE_UNAVAILABLE', text, { cause: error })
+  }
   if (Object.hasOwn(LISTEN_PROBLEMS, code)) {
     return new SettingError(`host ${host}, port ${port}`, LISTEN_PROBLEMS[code] ?? message)
   }

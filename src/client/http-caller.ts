@@ -152,12 +152,19 @@ function sayWhy(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The request may have arrived all the same; sent again under the same id it takes effect once. */
+/** What the system says where no connection was made: nothing was sent. */
+const NOT_SENT: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
+
+/** Where there was a connection the request may have arrived; sent again under the same id it takes effect once. */
 function toUnreachable(why: string, cause: unknown): Error {
   const refusal = describeTlsFailure(cause)
   if (refusal !== undefined) return createError(refusal.code, refusal.message, { cause })
   const message = `the lock server cannot be reached: ${why}`
-  return createError('LOCK_ENGINE_UNAVAILABLE', message, { applied: 'maybe', cause })
+  const wasSent = !NOT_SENT.has((cause as NodeJS.ErrnoException).code)
+  return createError('LOCK_ENGINE_UNAVAILABLE', message, {
+    applied: wasSent ? 'maybe' : 'no',
+    cause,
+  })
 }
 
 export function toAborted(signal: AbortSignal): Error {

@@ -61,6 +61,10 @@ async function openFile(url: EngineUrl, options: EngineSettings): Promise<Opened
 }
 
 async function openSqlite(url: EngineUrl, options: EngineSettings): Promise<OpenedEngine> {
+  if (url.rest.startsWith(':memory:')) {
+    const text = 'sqlite: needs a file; locks that live in this process alone are at memory:'
+    throw createError('LOCK_INVALID_ARGUMENT', text)
+  }
   const file = toPath(url, 'sqlite:./locks.db')
   await loadDriver('@photostructure/sqlite', () => import('@photostructure/sqlite'))
   await loadKysely()

@@ -26,7 +26,7 @@ export class CliProcess {
     const { env = {}, cwd, input = '' } = options
     const [program, ...words] = toProgram(args)
     this.#process = spawn(program, words, {
-      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '', ...env },
+      env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: '', HOLDFAST_TEST_DOSE: '', ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
       ...(cwd !== undefined && { cwd }),
     })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { LockClient } from '../../src/client/lock-client.ts'
 import type { LawSettings } from '../../src/law/model/settings.ts'
+import { StubServer } from './stub-server.ts'
 import { ClientRig } from './client-rig.ts'
 
 let rig: ClientRig
@@ -154,6 +155,28 @@ describe.each(['events', 'polling'] as const)('a lock client that waits by %s', 
       acquired: false,
       code: 'LOCK_ENGINE_UNAVAILABLE',
     })
+    // No connection was made, so nothing was sent.
+    expect(error).toMatchObject({ applied: 'no' })
+    await client.close()
+  })
+
+  it('says that a request may be applied if only the last attempt found no server', async () => {
+    let requests = 0
+    const stub = await StubServer.listen(({ response }) => {
+      requests += 1
+      response.destroy()
+      void stub[Symbol.asyncDispose]()
+    })
+    const client = new LockClient({
+      server: stub.url,
+      nodeId: 'node-a',
+      maxRetries: 3,
+      retryInterval: 50,
+      waitBy: 'polling',
+    })
+    const { error } = await client.lock(PULL)
+    expect(requests).toBe(1)
+    expect(error).toMatchObject({ code: 'LOCK_ENGINE_UNAVAILABLE', applied: 'maybe' })
     await client.close()
   })
 

@@ -144,6 +144,7 @@ describe('connect sqlite:', () => {
 describe('an address of a database', () => {
   it.each([
     'sqlite:',
+    'sqlite::memory:',
     'sqlite://elsewhere/locks.db',
     'postgres:',
     'postgres:user:hunter2@host/database',

@@ -6,7 +6,12 @@ import type { ServerLimits } from '../../server/server-limits.ts'
 import { findNearestName } from '../nearest-name.ts'
 import { UsageError } from '../usage-error.ts'
 import { parseValue, type SettingValue } from './parse-value.ts'
-import { CONFIG_VARIABLE, type Environment, readEnvironment } from './read-environment.ts'
+import {
+  CONFIG_VARIABLE,
+  type Environment,
+  readEnvironment,
+  sayUnknownVariables,
+} from './read-environment.ts'
 import { readFlags } from './read-flags.ts'
 import type { ConfigFile, GivenValue } from './setting.ts'
 import { SettingError } from './setting-error.ts'
@@ -29,6 +34,8 @@ export interface ServeSettings {
   readonly insecure: boolean
   readonly limits: Partial<ServerLimits>
   readonly log: LogLevel
+  /** What looks like a mistake, and may be none. */
+  readonly warnings: readonly string[]
   /** Where each setting came from, for complaints that come later. */
   readonly sources: Readonly<Record<string, string>>
 }
@@ -58,7 +65,7 @@ export function readServeSettings({ args, env, readFile }: SettingSources): Serv
     }
   }
   for (const given of [...inFile, ...variables, ...flags.given]) choose(chosen, given)
-  return toSettings(chosen)
+  return { ...toSettings(chosen), warnings: sayUnknownVariables(env) }
 }
 
 type Chosen = Map<string, { readonly value: SettingValue; readonly source: string }>
@@ -114,7 +121,7 @@ function readDocument(
   }
 }
 
-function toSettings(chosen: Chosen): ServeSettings {
+function toSettings(chosen: Chosen): Omit<ServeSettings, 'warnings'> {
   const get = <T extends SettingValue>(name: string): T => chosen.get(name)?.value as T
   const limits = (chosen.get('limit')?.value as Partial<ServerLimits> | undefined) ?? {}
   return {

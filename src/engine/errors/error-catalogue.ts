@@ -87,7 +87,8 @@ export const ERROR_CATALOGUE: Readonly<Record<ErrorCode, ErrorEntry>> = Object.f
   LOCK_STALE_TOKEN: {
     class: 'ConflictError',
     retryable: false,
-    meaning: 'The caller held the lock under an earlier token; it belongs to a later grant now.',
+    meaning:
+      'The caller holds the lock under another token than it says: mostly that of an earlier grant.',
   },
   LOCK_UPGRADE_CONFLICT: {
     class: 'ConflictError',

@@ -104,7 +104,7 @@ export function toUnlockAnswer(outcome: Finished | Refused): JsonAnswer {
 }
 
 function sayNotReleased(code: RefusalCode, end: string | undefined): string {
-  if (code === 'stale_token') return 'you held the lock under an earlier token'
+  if (code === 'stale_token') return 'you hold the lock under another token'
   if (end === undefined) return 'you do not hold the lock'
   return `you do not hold the lock any more: ${end}`
 }

@@ -94,7 +94,7 @@ function sayRefusal(
     upgrade_conflict: 'another reader already waits to become the writer',
     deadlock: `waiting would close a cycle: ${cycle?.join(' → ') ?? ''}`,
     not_holder: end === undefined ? 'you do not hold it' : `you do not hold it any more: ${end}`,
-    stale_token: 'you held it under an earlier token',
+    stale_token: 'you hold it under another token',
     ended: `the request was granted and has ended since: ${end ?? 'released'}`,
     in_use: `it is in use by ${nodes?.join(', ') ?? 'others'}`,
     no_session: 'there is no such session, or it has ended',

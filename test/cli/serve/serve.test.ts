@@ -249,7 +249,7 @@ describe('what it refuses, with a message and an exit code', () => {
     const samePort = rig.start(['--port', port, '--engine', 'memory:'])
     expect(await sameDirectory.code).toBe(69)
     expect(sameDirectory.stderr).toMatch(/--data: .*(?:owned|owns)/)
-    expect(await samePort.code).toBe(64)
+    expect(await samePort.code).toBe(69)
     expect(samePort.stderr).toContain('another program listens there already')
   })
 })

@@ -129,7 +129,7 @@ describe('a holder', () => {
         outcome: 'refused',
         released: false,
         code: 'stale_token',
-        error: 'you held it under an earlier token',
+        error: 'you hold it under another token',
       },
     ])
   })
