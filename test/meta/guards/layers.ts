@@ -26,6 +26,10 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'engines/embedded': { imports: ['engine', 'law', 'time'], builtins: true },
   // What the journal asks of a disk, so that the test kit can simulate one.
   'engines/embedded/journal/disk.ts': { imports: [], builtins: true },
+  'engines/store': { imports: ['engine', 'law', 'time'], builtins: true },
+  // What the suite of key stores tests.
+  'engines/store/key-store.ts': { imports: [], builtins: false },
+  'engines/store/store-limits.ts': { imports: [], builtins: false },
   'engines/sql': { imports: ['engine', 'law', 'time'], builtins: true },
   'engines/redis': { imports: ['engine', 'law', 'time'], builtins: true },
   'engines/etcd': { imports: ['engine', 'law', 'time'], builtins: true },
@@ -71,8 +75,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     builtins: false,
   },
   testing: {
-    imports: ['law', 'engine', 'locks', 'wire', 'time'],
-    types: ['engines/embedded/journal/disk.ts'],
+    imports: ['law', 'engine', 'locks', 'wire', 'time', 'engines/store/store-limits.ts'],
+    types: ['engines/embedded/journal/disk.ts', 'engines/store/key-store.ts'],
     builtins: true,
   },
   'index.ts': { imports: ['locks', 'engine', 'wire'], types: ['law', 'time'], builtins: false },
