@@ -265,7 +265,7 @@ export class LockTable implements KnownNames {
   #remember(state: KeyState, ended: Ended): void {
     if (state.endings === undefined) {
       state.endings = new EndedMemory()
-      this.withEnds.add(state, ended.atMs)
+      this.withEnds.add(state, ended.atMs, ended.owner)
     }
     if (state.endings.add(ended)) this.endedCount += 1
   }
