@@ -112,7 +112,7 @@ export class Expiry {
         const state = states[leaving.next] as KeyState
         const leave = { session: record.id, atMost: AT_ONCE_MAX }
         const ended = table.leaveOn(state, leave, nowMs)
-        if (ended < AT_ONCE_MAX) leaving.next += 1
+        if (ended < AT_ONCE_MAX || !hasMore(state, record.id)) leaving.next += 1
         leaving.ended += ended
         count += ended
         room -= Math.max(1, ended)
@@ -124,6 +124,13 @@ export class Expiry {
     }
     return count
   }
+}
+
+/** Whether a session still has something on a key. */
+function hasMore(state: KeyState, session: string): boolean {
+  for (const _ of state.waitersIn(session)) return true
+  for (const _ of state.holdsIn(session)) return true
+  return false
 }
 
 /** Takes a turn's worth of what is due out of the heap: by key, and the sessions. */
