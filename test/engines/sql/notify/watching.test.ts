@@ -7,7 +7,7 @@ import { type HeldTransaction, holdOpen, waitUntilBlocked } from '../commit/row-
 import { MYSQL, POSTGRES, type ServerKind, SQLITE } from '../test-servers.ts'
 import { useServer } from '../use-server.ts'
 
-const ROUND_TRIPS = 10
+const ROUND_TRIPS = 100
 
 /** A release that has not ended, because `held` stands in its way. */
 interface Releasing {
