@@ -122,7 +122,7 @@ describe('while the disk is full', () => {
     expect(await engine.apply(acquire('more', 'd'))).toMatchObject({ kind: 'granted' })
     expect(heard).toEqual(['granted late', 'cancelled kept', 'granted more'])
     expect((await engine.read(STATS)).journal?.full).toBeUndefined()
-    // Whoever waited was told so, and does not wait any more.
+    // The waiter was told so, and does not wait any more.
     const { holders, queue } = await engine.read({ kind: 'inspect', key: 'kept' })
     expect({ holders, queue }).toMatchObject({ holders: [{ owner: 'a' }], queue: [] })
     disk.crash()

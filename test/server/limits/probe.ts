@@ -18,6 +18,7 @@ export async function probeDuring(probe: RawClient, run: () => Promise<void>): P
     await run()
   } finally {
     isOver = true
+    await Promise.allSettled([probing])
   }
   await probing
   return longestMs

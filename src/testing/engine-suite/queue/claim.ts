@@ -193,7 +193,7 @@ export const claimSuite: EngineSuite = {
         const first = await rig.waitToBegin('pull', 'n2', { waitMs: CLAIM_MS, ttlMs: LONG_MS })
         const second = await rig.waitToBegin('pull', 'n2', { waitMs: 2 * CLAIM_MS, ttlMs: LONG_MS })
         // The node stood in the queue before; this comes after its second call, wherever the engine is.
-        const owner = 'pull:nobody'
+        const owner = 'pull:no-node'
         await rig.apply({ kind: 'cancel', namespace: 'operation', key: RESOURCE, owner })
         await rig.advance(1.5 * CLAIM_MS)
         assert.equal(asQueued(await first.answer()), 1)
